@@ -1,0 +1,41 @@
+# faio_pkgconfig -- a pkg-config file for each library, faio_<name>.pc, and faio.pc for all of them. They name no absolute path
+# unless CMAKE_INSTALL_LIBDIR or CMAKE_INSTALL_INCLUDEDIR does, so a moved prefix stays right.
+set(pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+cmake_path(IS_ABSOLUTE pc_dir pc_dir_is_absolute)
+if(pc_dir_is_absolute)
+  set(pc_prefix "${CMAKE_INSTALL_PREFIX}")
+else()
+  file(RELATIVE_PATH up "/${pc_dir}" "/")
+  cmake_path(SET pc_prefix "\${pcfiledir}/${up}")
+  string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
+endif()
+cmake_path(APPEND pc_includedir "\${prefix}" "${CMAKE_INSTALL_INCLUDEDIR}")
+cmake_path(APPEND pc_libdir "\${prefix}" "${CMAKE_INSTALL_LIBDIR}")
+
+# faio_pc_names OUT NAMES... -- the packages of these libraries.
+function(faio_pc_names out)
+  list(TRANSFORM ARGN PREPEND faio_ OUTPUT_VARIABLE names)
+  list(TRANSFORM names REPLACE "^faio_faio$" faio)
+  list(JOIN names " " names)
+  set(${out} "${names}" PARENT_SCOPE)
+endfunction()
+
+foreach(name IN LISTS libraries)
+  faio_pc_names(pc_name ${name})
+  faio_pc_names(pc_requires ${FAIO_USES_${name}})
+  set(pc_libs "")
+  get_target_property(type faio_${name} TYPE)
+  if(NOT type STREQUAL "INTERFACE_LIBRARY")
+    set(pc_libs "-L\${libdir} -lfaio_${name}")
+  endif()
+  if(name STREQUAL "ioengine")
+    string(APPEND pc_libs " -pthread")
+    # A static library is never linked without what it needs, so pkg-config needs no --static for it. Whoever links the
+    # shared one needs nothing of liburing to be installed for developers, which Requires.private would ask for.
+    if(FAIO_LINKS_LIBURING)
+      set(pc_requires "liburing >= 2.3")
+    endif()
+  endif()
+  configure_file(cmake/faio.pc.in "${PROJECT_BINARY_DIR}/pkgconfig/${pc_name}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/pkgconfig/${pc_name}.pc" DESTINATION ${pc_dir} COMPONENT dev)
+endforeach()
