@@ -1,0 +1,53 @@
+// element -- what may be put into a queue, and how elements that a queue has no room for leave it.
+#pragma once
+
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace faio::queue {
+
+/// Small enough to be copied like a pointer, without code that could run or fail while a thief copies it.
+template <class T>
+concept element = std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T> && sizeof(T) <= sizeof(void*);
+
+/// Takes elements that found no room: a global_queue, or anything with push_batch(std::span<T>). When that call returns
+/// false the elements stay where they were; a call that returns nothing takes them always.
+template <class Overflow, class T>
+concept overflow_for = requires(Overflow& overflow, std::span<T> batch) { overflow.push_batch(batch); };
+
+/// An overflow that takes nothing: push_back() on a full queue then answers false.
+struct no_overflow_t {
+  template <class T>
+  bool push_batch(std::span<T>) const noexcept {
+    return false;
+  }
+};
+inline constexpr no_overflow_t no_overflow;
+
+namespace detail {
+
+/// Offers `batch` to `overflow`; false when it was refused.
+template <class T, class Overflow>
+bool hand_over(Overflow& overflow, std::span<T> batch) {
+  if constexpr (std::is_void_v<decltype(overflow.push_batch(batch))>) {
+    overflow.push_batch(batch);
+    return true;
+  } else {
+    return static_cast<bool>(overflow.push_batch(batch));
+  }
+}
+
+/// The same for elements that are not ours to be written to.
+template <class T, class Overflow>
+bool hand_over_copy(Overflow& overflow, std::span<const T> batch) {
+  if constexpr (overflow_for<Overflow, const T>) {
+    return hand_over<const T>(overflow, batch);
+  } else {
+    std::vector<T> copy(batch.begin(), batch.end());
+    return hand_over<T>(overflow, copy);
+  }
+}
+
+}  // namespace detail
+}  // namespace faio::queue
