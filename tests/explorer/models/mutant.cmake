@@ -1,0 +1,40 @@
+# mutant -- a copy of a real header with one mistake in it, which a model must find.
+#
+#   faio_add_mutant(name  MODEL deque  HEADER libs/queue/include/faio/queue/deque.hpp  FIND [[...]] REPLACE [[...]] [RUN model...])
+#
+# The copy comes before the real header in the include path of a second build of <MODEL>_model.cpp; the test passes when a model
+# fails. FIND must stand in the header exactly once (FIND2 and REPLACE2 for a mistake in two places): a mutant that no longer fits
+# its header is an error when configuring, not a test that silently tests nothing.
+
+function(faio_mutate text_var header find replace)
+  string(FIND "${${text_var}}" "${find}" first)
+  string(FIND "${${text_var}}" "${find}" last REVERSE)
+  if(first EQUAL -1 OR NOT first EQUAL last)
+    message(FATAL_ERROR "mutant: this text must stand exactly once in ${header}:\n${find}")
+  endif()
+  string(REPLACE "${find}" "${replace}" changed "${${text_var}}")
+  set(${text_var} "${changed}" PARENT_SCOPE)
+endfunction()
+
+function(faio_add_mutant name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "MODEL;HEADER;FIND;REPLACE;FIND2;REPLACE2" "RUN")
+  set(source "${PROJECT_SOURCE_DIR}/${arg_HEADER}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
+  file(READ "${source}" text)
+  faio_mutate(text ${arg_HEADER} "${arg_FIND}" "${arg_REPLACE}")
+  if(DEFINED arg_FIND2)
+    faio_mutate(text ${arg_HEADER} "${arg_FIND2}" "${arg_REPLACE2}")
+  endif()
+  string(REGEX REPLACE ".*/include/" "" inside "${arg_HEADER}")
+  set(place "${CMAKE_CURRENT_BINARY_DIR}/mutants/${name}")
+  file(CONFIGURE OUTPUT "${place}/${inside}" CONTENT "${text}" @ONLY)
+
+  set(target mutant_${name})
+  add_executable(${target} ${arg_MODEL}_model.cpp)
+  target_include_directories(${target} BEFORE PRIVATE "${place}")
+  target_link_libraries(${target} PRIVATE faio_model_main)
+  target_precompile_headers(${target} REUSE_FROM faio_model_main)
+  target_compile_options(${target} PRIVATE -w)  # a mistake may leave a name unused
+  add_test(NAME mutant.${name} COMMAND ${target} --must-fail ${arg_RUN})
+  set_tests_properties(mutant.${name} PROPERTIES LABELS mutant TIMEOUT 300)
+endfunction()
