@@ -1,0 +1,129 @@
+// uring_ring -- the two rings shared with the kernel: setup with what this kernel has, entries in, entries out, enter.
+//
+// Everything is the owner's. The memory is shared with the kernel alone: the owner writes the submission tail and the
+// completion head, the kernel the other two.
+#pragma once
+
+#include <liburing.h>
+
+#include <chrono>
+#include <expected>
+#include <string>
+
+#include "enter_call.hpp"
+#include "faio/ioengine/engine_options.hpp"
+
+namespace faio::ioengine::detail {
+
+class uring_ring {
+ public:
+  uring_ring() = default;
+  uring_ring(const uring_ring&) = delete;
+  uring_ring& operator=(const uring_ring&) = delete;
+
+  /// Makes the ring with the best flags that the kernel takes, leaving out the `skip` best sets. Once.
+  [[nodiscard]] std::expected<void, setup_error> open(unsigned entries, std::size_t skip = 0);
+  /// Unmaps and closes. In a child of a fork too: the parent's ring stays.
+  void close() noexcept;
+
+  /// What it uses of the kernel, in words.
+  [[nodiscard]] std::string describe() const;
+
+  /// A submission entry to be written, all of it, or null when all are taken.
+  [[nodiscard]] io_uring_sqe* next_sqe() noexcept {
+    if (_ring.sq.sqe_tail == _tail_limit) [[unlikely]]
+      return nullptr;
+    return &_ring.sq.sqes[_ring.sq.sqe_tail++ & _ring.sq.ring_mask];
+  }
+  [[nodiscard]] unsigned unsubmitted() const noexcept {
+    // relaxed: without a polling thread, the kernel moves the head only inside our own enter.
+    return _ring.sq.sqe_tail - __atomic_load_n(_ring.sq.khead, __ATOMIC_RELAXED);
+  }
+
+  /// The kernel has completions that it can put into the ring only inside an enter.
+  [[nodiscard]] bool kernel_has_more() const noexcept {
+    return (__atomic_load_n(_ring.sq.kflags, __ATOMIC_RELAXED) & (IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW)) != 0;
+  }
+  [[nodiscard]] bool overflowed() const noexcept {
+    return (__atomic_load_n(_ring.sq.kflags, __ATOMIC_RELAXED) & IORING_SQ_CQ_OVERFLOW) != 0;
+  }
+
+  /// Submits what there is, if `submit`. Blocks until a completion is there or the time is over, if timeout is not zero
+  /// (negative: without end). Gives 0 or the kernel's -errno; -ETIME and -EINTR are no errors but ends of the wait.
+  int enter(std::chrono::nanoseconds timeout, bool submit = true) noexcept;
+
+  /// Completions that can be taken now.
+  [[nodiscard]] unsigned completions() const noexcept { return tail() - *_ring.cq.khead; }
+  [[nodiscard]] bool completions_full() const noexcept { return completions() >= _ring.cq.ring_entries; }
+
+  /// Takes all that are there now, one by one; the slot is free again before `visit(user_data, result, flags)` runs, so visit
+  /// may enter. Gives how many.
+  template <class Visit>
+  unsigned take_completions(Visit visit) noexcept {
+    unsigned* const shared_head = _ring.cq.khead;
+    const io_uring_cqe* const entries = _ring.cq.cqes;
+    const unsigned mask = _ring.cq.ring_mask;
+    unsigned head = *shared_head;
+    const unsigned end = tail();
+    const unsigned count = end - head;
+    while (head != end) {
+      const io_uring_cqe& cqe = entries[head & mask];
+      const std::uint64_t user_data = cqe.user_data;
+      const std::int32_t result = cqe.res;
+      const std::uint32_t flags = cqe.flags;
+      // release, pairs with the kernel's acquire of the head: the entry was read before it is written again.
+      __atomic_store_n(shared_head, ++head, __ATOMIC_RELEASE);
+      visit(user_data, result, flags);
+    }
+    return count;
+  }
+
+  [[nodiscard]] int fd() const noexcept { return _ring.ring_fd; }
+  /// Whether one entry can cancel everything: 5.19, as cooperative task running.
+  [[nodiscard]] bool can_cancel_any() const noexcept { return (_setup_flags & IORING_SETUP_COOP_TASKRUN) != 0; }
+  [[nodiscard]] bool supports(std::uint8_t kernel_opcode) noexcept;
+
+ private:
+  void update_limit() noexcept {
+    // relaxed: see unsubmitted.
+    _tail_limit = __atomic_load_n(_ring.sq.khead, __ATOMIC_RELAXED) + _ring.sq.ring_entries;
+  }
+  // acquire, pairs with the kernel's release of the tail: the entries before it are written.
+  [[nodiscard]] int call_enter(std::chrono::nanoseconds timeout, unsigned to_submit) const noexcept;
+  [[nodiscard]] unsigned tail() const noexcept { return __atomic_load_n(_ring.cq.ktail, __ATOMIC_ACQUIRE); }
+
+  io_uring _ring{};
+  unsigned _tail_limit = 0;  // where the submission ring is full; moves with what the kernel takes in an enter
+  unsigned _setup_flags = 0;
+  unsigned _enter_flags = 0;  // on every enter: the registered ring
+  unsigned _wait_flags = 0;   // on every enter that blocks
+  int _enter_fd = -1;
+};
+
+[[gnu::always_inline]] inline int uring_ring::enter(std::chrono::nanoseconds timeout, bool submit) noexcept {
+  // release, pairs with the kernel's acquire of the tail: the entries are written.
+  __atomic_store_n(_ring.sq.ktail, _ring.sq.sqe_tail, __ATOMIC_RELEASE);
+  const int entered = call_enter(timeout, submit ? unsubmitted() : 0);
+  update_limit();
+  return entered < 0 ? entered : 0;
+}
+
+[[gnu::always_inline]] inline int uring_ring::call_enter(std::chrono::nanoseconds timeout,
+                                                         unsigned to_submit) const noexcept {
+  constexpr auto no_time = std::chrono::nanoseconds::zero();
+  const auto fd = static_cast<unsigned>(_enter_fd);
+  const unsigned flags = _enter_flags | IORING_ENTER_GETEVENTS;
+  if (timeout <= no_time) {
+    const bool wait = timeout < no_time;
+    return enter_call(fd, to_submit, wait ? 1 : 0, wait ? flags | _wait_flags : flags, nullptr, 0);
+  }
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(timeout);
+  __kernel_timespec time{};
+  time.tv_sec = seconds.count();
+  time.tv_nsec = (timeout - seconds).count();
+  io_uring_getevents_arg argument{};
+  argument.ts = reinterpret_cast<std::uintptr_t>(&time);
+  return enter_call(fd, to_submit, 1, flags | _wait_flags | IORING_ENTER_EXT_ARG, &argument, sizeof argument);
+}
+
+}  // namespace faio::ioengine::detail
