@@ -1,0 +1,75 @@
+// queue_view -- what a thief sees of another worker's short queue: will its owner have got to its end before a theft would be worth it?
+//
+//   first look: time, turns and sleeps so far  ....  second look: so many turns in so much time, for so many in the queue
+//
+// Tasks that talk to each other run for a fraction of a microsecond and wake each other; to part them costs each of their words a journey between
+// two processors. What waits behind a long task, or in a long queue, is what a thief is for.
+//
+// Tasks whose I/O has completed are dearer still: a theft takes a connection away from its ring. They are taken from an owner that stands still, or that
+// had no time to sleep between the two looks: then there is more to do than one worker can.
+//
+// Rejected: the time at which each item came. It would have to be read at each push; a thief has the time to look twice.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace faio::scheduler {
+
+enum class prospect : std::uint8_t { waits_long, waits_briefly, unsure };
+
+/// One thread's.
+class queue_view {
+ public:
+  using time_point = std::chrono::steady_clock::time_point;
+
+  /// What would wait for longer is worth a theft.
+  static constexpr std::chrono::nanoseconds worth_stealing{10'000};
+  /// How far apart the two looks are, at least and at most.
+  static constexpr std::chrono::nanoseconds least{2'000};
+  static constexpr std::chrono::nanoseconds longest{20'000};
+  /// The same for completions: a request of a server is answered in a few microseconds, and a batch of them in some dozens.
+  static constexpr std::chrono::nanoseconds least_of_completions{100'000};
+  static constexpr std::chrono::nanoseconds busy_for_long{200'000};
+  static constexpr std::chrono::nanoseconds longest_of_completions{3'000'000};
+
+  /// What the owner has done since it began.
+  struct progress {
+    std::uint64_t turns;
+    std::uint64_t sleeps;
+  };
+
+  /// `length`: how many are in its queue. unsure: look again after `least`.
+  prospect judge(time_point now, progress owner, std::size_t length) noexcept {
+    const auto age = now - _looked_at;
+    if (age > longest) return begin(now, owner);
+    if (age < least) return prospect::unsure;
+    const std::uint64_t made = owner.turns - _then.turns;
+    if (made == 0) return prospect::waits_long;  // it stands still
+    return age * length > worth_stealing * made ? prospect::waits_long : prospect::waits_briefly;
+  }
+
+  /// The same for a queue of nothing but completions. unsure: look again some time.
+  prospect judge_completions(time_point now, progress owner) noexcept {
+    const auto age = now - _looked_at;
+    if (age > longest_of_completions || (owner.sleeps != _then.sleeps && owner.turns != _then.turns))
+      return begin(now, owner);
+    if (age < least_of_completions) return prospect::unsure;
+    return owner.turns == _then.turns || age >= busy_for_long ? prospect::waits_long : prospect::unsure;
+  }
+
+  // ---- end of the public interface ----
+
+ private:
+  prospect begin(time_point now, progress owner) noexcept {
+    _looked_at = now;
+    _then = owner;
+    return prospect::unsure;
+  }
+
+  time_point _looked_at{};
+  progress _then{};
+};
+
+}  // namespace faio::scheduler

@@ -1,0 +1,128 @@
+// worker_steal -- what a worker without work takes from the others: their queues, the global one, and a slot whose owner stands still.
+#include <algorithm>
+#include <chrono>
+
+#include "faio/queue/spin_lock.hpp"
+#include "faio/scheduler/worker.hpp"
+
+namespace faio::scheduler {
+
+work_item* worker::steal() {
+  if (work_item* const item = take_in_sight()) return item;
+  return _kind == worker_kind::compute ? nullptr : watch_slots();
+}
+
+/// From the others' queues and the global one.
+work_item* worker::take_in_sight() {
+  if (_kind != worker_kind::compute) {
+    if (work_item* const item = steal_queues()) return item;
+  }
+  return _pool.queue.try_pop().value_or(nullptr);
+}
+
+/// The longest queue that is worth it, of a worker that does not search itself; null: none. A short queue is looked at twice, a little apart.
+worker* worker::find_victim() {
+  worker* victim = nullptr;
+  std::size_t longest = 0;
+  bool is_unsure = false;
+  const auto look = [&](worker& each) {
+    if (&each == this || each._searching.load(std::memory_order_relaxed)) return;  // relaxed: a hint
+    const std::size_t length = each.queue_length();
+    if (length > longest && is_worth_it(each, length, is_unsure)) {
+      longest = length;
+      victim = &each;
+    }
+  };
+  const std::size_t first = random() % _pool.stations();
+  _pool.for_each_station(first, look);
+  if (victim != nullptr || !is_unsure) return victim;
+  const auto until = std::chrono::steady_clock::now() + queue_view::least;
+  do {
+    for (int i = 0; i < pauses_between_looks; ++i) queue::pause();
+  } while (std::chrono::steady_clock::now() < until);
+  _pool.for_each_station(first, look);
+  return victim;
+}
+
+/// Forks always are, and a long queue.
+bool worker::is_worth_it(const worker& owner, std::size_t length, bool& is_unsure) {
+  if (length >= backlog || owner._deque.size() != 0) return true;
+  _views.resize(std::max(_views.size(), _pool.stations()));
+  const auto now = std::chrono::steady_clock::now();
+  const queue_view::progress so_far{.turns = owner._tick.get(), .sleeps = owner._parks.get()};
+  queue_view& seen = _views[owner._station].queue;
+  if (owner._only_completions.load(std::memory_order_relaxed))  // relaxed: a hint
+    return seen.judge_completions(now, so_far) == prospect::waits_long;
+  const prospect of_waiting = seen.judge(now, so_far, length);
+  is_unsure = is_unsure || of_waiting == prospect::unsure;
+  return of_waiting == prospect::waits_long;
+}
+
+/// When somebody else was faster there, from whoever is the longest then, a few times.
+work_item* worker::steal_queues() {
+  constexpr int attempts = 4;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    worker* const victim = find_victim();
+    if (victim == nullptr) return nullptr;
+    _steals_tried.add();
+    // The oldest of a fork first: it is the largest piece of work. Alone: its siblings stay with their parent's worker.
+    work_item* item = victim->_deque.steal().value_or(nullptr);
+    std::size_t taken = item != nullptr ? 1 : 0;
+    if (item == nullptr) {
+      const std::size_t before = _ring.size();
+      note_ring_has(of_others);
+      item = victim->_ring.be_stolen_by(_ring).value_or(nullptr);
+      const std::size_t after = _ring.size();  // others may steal from us already
+      taken = after > before ? after - before + 1 : 1;
+      if (item != nullptr) set_wait_between_steals(taken);
+    }
+    if (item != nullptr) {
+      _steals_won.add();
+      victim->_stolen_from.fetch_add(taken, std::memory_order_relaxed);  // relaxed: a number
+      return item;
+    }
+  }
+  return nullptr;
+}
+
+void worker::set_wait_between_steals(std::size_t taken) noexcept {
+  if (taken == 1) {
+    _wait_between_steals = std::clamp(2 * _wait_between_steals, first_wait_between_steals, longest_wait_between_steals);
+  } else if (taken >= good_steal) {
+    _wait_between_steals /= 2;
+  }
+}
+
+/// A slot whose owner has stood still while we slept is taken; one that is only full is to be looked at again, and so is a queue that was left alone.
+work_item* worker::watch_slots() {
+  const std::size_t count = _pool.stations();
+  _views.resize(std::max(_views.size(), count));
+  bool any = false;
+  for (std::size_t at = 0; at < count; ++at) {
+    worker& each = _pool.station(at);
+    if (&each == this) continue;
+    const std::uint64_t tick = each._tick.get();
+    // acquire, pairs with [S]: whoever takes it below may read the item.
+    work_item* item = each._slot.load(std::memory_order_acquire);
+    station_view& seen = _views[at];
+    if (item != nullptr && seen.item == item && seen.tick == tick) {
+      any = true;
+      if (seen.watch == _watches) continue;
+      // acquire: as above, should it have been replaced by one at the same address.
+      if (each._slot.compare_exchange_strong(item, nullptr, std::memory_order_acquire, std::memory_order_relaxed)) {
+        seen.see_slot(nullptr, 0, 0);
+        _slots_taken.add();
+        each._stolen_from.fetch_add(1, std::memory_order_relaxed);  // relaxed: a number
+        _watching = false;
+        return item;
+      }
+    }
+    seen.see_slot(item, tick, _watches);
+    any = any || item != nullptr || each._ring.size() != 0;
+  }
+  _watching = any || _patience > 0;
+  if (!_watching) _looked_once = false;
+  return nullptr;
+}
+
+}  // namespace faio::scheduler
