@@ -1,0 +1,90 @@
+// leaf_wait -- a coroutine that waits for something in its worker's engine, can be stopped from any thread, and moves along when
+// that worker leaves. What sleeps and I/O share.
+//
+//   begin()      on the worker, armed: wants to know of stop requests
+//   event()      on that worker: it has come
+//   moved()      on that worker, leaving: true, and run_again() on another worker arms it there
+//   message      what a stop request sends to that worker: withdraws the wait
+//
+// Who resumes is wait_handshake's business. One thing is left to agree on here: a message may be on its way when the event comes or the
+// worker leaves; then whichever is second resumes. _over says that the wait is not in any engine any more.
+#pragma once
+
+#include <atomic>
+
+#include "faio/context/export.hpp"
+#include "faio/context/promise.hpp"
+#include "faio/context/runtime_core.hpp"
+#include "faio/context/wait_handshake.hpp"
+
+namespace faio::context {
+
+class FAIO_CONTEXT_API leaf_wait : stop_listener {
+ public:
+  leaf_wait(const leaf_wait&) = delete;
+  leaf_wait& operator=(const leaf_wait&) = delete;
+
+ protected:
+  leaf_wait() noexcept : _message(*this) {}
+  ~leaf_wait() { end(); }
+
+  /// The worker, in await_suspend, before it arms the wait. True: stop has been requested, do not wait, touch nothing more: the coroutine
+  /// goes on through the worker's queue. So a loop that waits and ignores that it was stopped comes by its worker, and the
+  /// end of the runtime finds it suspended. ShutdownEverywhere.ALoopThatIgnoresCanceledSleepsEndsWithTheGrace
+  [[nodiscard]] bool refuse(promise_base& waiting) {
+    scheduler::worker* const here = scheduler::current_worker();
+    _waiting = &waiting;
+    _home.store(here, std::memory_order_relaxed);  // relaxed: published by begin()
+    if (!waiting.owner().stop_requested()) return false;
+    _canceled = true;
+    here->push_back(waiting);
+    return true;
+  }
+  /// The worker, in await_suspend, once it is armed; the last thing.
+  void begin();
+  /// The same, for one that another worker shall arm: hand it over afterwards, and run_again() there.
+  void begin_elsewhere() {
+    (void)_handshake.leave();  // nobody else knows of it yet
+    begin();
+  }
+  /// The worker that has it: the event came.
+  void event() noexcept;
+  /// The leaving worker, which has taken it out of its engine.
+  [[nodiscard]] bool moved() noexcept;
+  /// Another worker: true, arm it here.
+  [[nodiscard]] bool run_again() noexcept;
+  /// After resumption.
+  void end() noexcept {
+    if (is_added()) _waiting->owner().unsubscribe(*this);
+  }
+  [[nodiscard]] bool canceled() const noexcept { return _canceled; }
+  /// The worker that has it: a stop request came, and its message will resume.
+  [[nodiscard]] bool is_asked() const noexcept { return _handshake.is_asked(); }
+  [[nodiscard]] promise_base& waiting() const noexcept { return *_waiting; }
+
+  /// On the worker that has it. True: it is out of the engine. False: an event will say so.
+  virtual bool withdraw() noexcept = 0;
+
+ private:
+  struct message final : scheduler::work_item {
+    explicit message(leaf_wait& to) noexcept : work_item(how), wait(to) {}
+    static void run_it(work_item& item) noexcept { static_cast<message&>(item).wait.take_message(); }
+    static void drop_it(work_item&) noexcept {}  // part of a frame that the end of the runtime destroys
+    static constexpr operations how{&run_it, &drop_it};
+    leaf_wait& wait;
+  };
+
+  void stop_asked() noexcept override;
+  void take_message() noexcept;
+  void resume() noexcept { scheduler::current_worker()->push_quietly(*_waiting); }
+
+  wait_handshake _handshake;  // first: there is room for it behind the listener
+  promise_base* _waiting = nullptr;
+  std::atomic<scheduler::worker*> _home{nullptr};
+  message _message;
+  std::atomic<bool> _over{false};
+  bool _message_taken = false;  // the worker's
+  bool _canceled = false;
+};
+
+}  // namespace faio::context
