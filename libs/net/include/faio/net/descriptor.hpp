@@ -1,0 +1,134 @@
+// descriptor -- a socket that several tasks may use while another one closes it.
+//
+//   _uses:  [ closed : 1 | in use : 31 ]     the owner counts as one until it closes
+//
+// I1  The number is given back to the system when it is closed and no operation uses it any more: an operation never meets somebody else's
+//     socket that got the same number.
+// I2  close() shuts the connection down first: what is in flight ends, and its task learns that it was closed.
+#pragma once
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "faio/context/io.hpp"
+#include "faio/context/result.hpp"
+#include "faio/net/export.hpp"
+#include "faio/net/residence.hpp"
+
+namespace faio::net {
+
+class FAIO_NET_API descriptor {
+ public:
+  /// Takes it over.
+  explicit descriptor(int fd) noexcept : _fd(fd) {}
+  descriptor(const descriptor&) = delete;
+  descriptor& operator=(const descriptor&) = delete;
+  ~descriptor() { close(); }
+
+  [[nodiscard]] int fd() const noexcept { return _fd; }
+  /// Any thread, any number of times.
+  void close() noexcept;
+  [[nodiscard]] bool closed() const noexcept { return (_uses.load(std::memory_order_acquire) & closed_bit) != 0; }
+
+  /// Any thread. False: it is closed. True: the number stays valid until leave().
+  [[nodiscard]] bool enter() noexcept {
+    // acquire, pairs with close(): whoever sees the bit also sees the shutdown.
+    if ((_uses.fetch_add(1, std::memory_order_acquire) & closed_bit) == 0) return true;
+    leave();
+    return false;
+  }
+  void leave() noexcept {
+    // acq_rel: all uses are over before the number is given back.
+    if (_uses.fetch_sub(1, std::memory_order_acq_rel) == (closed_bit | 1)) give_back();
+  }
+
+  /// Where its operations are done.
+  residence home;
+
+ private:
+  static constexpr std::uint32_t closed_bit = 1U << 31;
+  void give_back() noexcept;
+  const int _fd;
+  std::atomic<std::uint32_t> _uses{1};
+};
+
+/// One operation on a descriptor, awaited. Gives what the operation gave; bad_file_descriptor when it was closed before or meanwhile.
+class FAIO_NET_API descriptor_awaiter : public context::io_awaiter {
+ public:
+  explicit descriptor_awaiter(descriptor& on) noexcept : _on(on) {}
+  descriptor_awaiter(descriptor& on, completion complete) noexcept : io_awaiter(complete), _on(on) {}
+  descriptor_awaiter(const descriptor_awaiter&) = delete;
+  descriptor_awaiter& operator=(const descriptor_awaiter&) = delete;
+  ~descriptor_awaiter() {
+    if (_entered) _on.leave();
+  }
+  [[nodiscard]] bool await_ready() noexcept {
+    _entered = _on.enter();
+    return !_entered;
+  }
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> waiting) {
+    scheduler::worker* const there = _on.home.away_from(*scheduler::current_worker());
+    if (there != nullptr) [[unlikely]]
+      suspend_on(*there, waiting.promise());
+    else
+      io_awaiter::await_suspend(waiting);
+  }
+  faio::result<int> await_resume() noexcept {
+    if (!_entered) return std::unexpected(std::make_error_code(std::errc::bad_file_descriptor));
+    auto gave = io_awaiter::await_resume();
+    if (_on.closed()) return std::unexpected(std::make_error_code(std::errc::bad_file_descriptor));
+    return gave;
+  }
+
+ protected:
+  [[nodiscard]] descriptor& on() const noexcept { return _on; }
+
+ private:
+  descriptor& _on;
+  bool _entered = false;
+};
+
+/// What read_some and the like give to co_await: `prepare(operation&, fd)` describes the operation, `Given` is made of its result.
+template <class Given, class Prepare>
+class [[nodiscard("co_await it")]] descriptor_awaitable {
+ public:
+  descriptor_awaitable(descriptor& on, Prepare prepare) : _on(&on), _prepare(std::move(prepare)) {}
+
+  class awaiter : public descriptor_awaiter {
+   public:
+    awaiter(descriptor& on, Prepare& prepare) : descriptor_awaiter(on) {
+      prepare(static_cast<ioengine::operation&>(*this), on.fd());
+    }
+    faio::result<Given> await_resume() noexcept {
+      auto gave = descriptor_awaiter::await_resume();
+      if (!gave) return std::unexpected(gave.error());
+      if constexpr (std::is_void_v<Given>) {
+        return {};
+      } else {
+        return static_cast<Given>(*gave);
+      }
+    }
+  };
+  awaiter operator co_await() { return awaiter(*_on, _prepare); }
+
+ private:
+  descriptor* _on;
+  Prepare _prepare;
+};
+
+template <class Given, class Prepare>
+descriptor_awaitable<Given, Prepare> perform(descriptor& on, Prepare prepare) {
+  return {on, std::move(prepare)};
+}
+
+/// The errno of the call that has just failed.
+inline std::unexpected<std::error_code> last_error() noexcept {
+  return std::unexpected(std::error_code(errno, std::system_category()));
+}
+
+}  // namespace faio::net

@@ -1,0 +1,143 @@
+// stream -- the loops over read_some and write_some.
+#include "faio/net/stream.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace faio::net {
+
+void descriptor::close() noexcept {
+  // acq_rel: see enter().
+  if ((_uses.fetch_or(closed_bit, std::memory_order_acq_rel) & closed_bit) != 0) return;
+  // Ends what is in flight. Refused (not connected, no socket at all): there is nothing to end, or its task's stop token does it.
+  (void)::shutdown(_fd, SHUT_RDWR);
+  leave();
+}
+
+void descriptor::give_back() noexcept {
+  home.leave();
+  (void)::close(_fd);  // on Linux the number is free whatever it answers
+}
+
+// ---- A whole buffer.
+
+void detail::whole_awaiter::came(operation& op) noexcept {
+  auto& self = static_cast<whole_awaiter&>(op);
+  if (op.result() > 0) {
+    self._done += static_cast<std::size_t>(op.result());
+    if (self._done < self._size && !self.is_asked()) {
+      self.prepare_rest();
+      (void)scheduler::current_worker()->io().submit(op);  // refused only while it is in flight, which it is not
+      return;
+    }
+  }
+  completed(op);
+}
+
+result<void> detail::whole_awaiter::await_resume() noexcept {
+  if (_done == _size) return {};
+  const auto gave = descriptor_awaiter::await_resume();
+  if (gave && *gave == 0) {
+    return std::unexpected(_way == way::in ? make_error_code(errc::end_of_stream)
+                                           : std::make_error_code(std::errc::io_error));
+  }
+  if (_done != 0) on().close();
+  // A part came and then a stop request: nothing failed, and yet it is not all.
+  return std::unexpected(gave ? std::make_error_code(std::errc::operation_canceled) : gave.error());
+}
+
+// ---- Loops that need a coroutine.
+
+task<result<std::string>> read_half::read_until(std::string_view delimiter, std::size_t limit) {
+  std::size_t searched = 0;
+  for (;;) {
+    if (const auto at = _kept.find(delimiter, searched); at != _kept.npos && at + delimiter.size() <= limit) {
+      std::string line = _kept.substr(0, at + delimiter.size());
+      _kept.erase(0, line.size());
+      co_return line;
+    }
+    if (_kept.size() >= limit) co_return std::unexpected(make_error_code(errc::too_long));
+    searched = _kept.size() < delimiter.size() ? 0 : _kept.size() - delimiter.size() + 1;
+    std::array<std::byte, 4096> piece;
+    std::string none;  // what is kept stays where it is
+    auto more = co_await detail::read_awaitable(
+        *_of, std::span(piece).first(std::min(piece.size(), limit - _kept.size())), none);
+    if (!more) co_return std::unexpected(more.error());
+    if (*more == 0) co_return std::unexpected(make_error_code(errc::end_of_stream));
+    _kept.append(reinterpret_cast<const char*>(piece.data()), *more);
+  }
+}
+
+task<result<std::size_t>> read_half::read_vectored(std::span<const iovec> into) {
+  std::size_t had = 0;
+  for (const iovec& each : into) {
+    had += detail::read_awaitable::take_kept(_kept, {static_cast<std::byte*>(each.iov_base), each.iov_len});
+  }
+  if (had != 0) co_return had;
+  co_return co_await perform<std::size_t>(
+      *_of, [into](ioengine::operation& op, int fd) noexcept { op.prepare_readv(fd, into); });
+}
+
+task<result<void>> write_half::write_vectored(std::span<const iovec> from) {
+  std::vector<iovec> left(from.begin(), from.end());
+  bool begun = false;
+  for (std::size_t at = 0; at < left.size();) {
+    if (left[at].iov_len == 0) {
+      ++at;
+      continue;
+    }
+    msghdr message{};
+    message.msg_iov = left.data() + at;
+    message.msg_iovlen = left.size() - at;
+    auto more = co_await perform<std::size_t>(
+        *_of, [&message](ioengine::operation& op, int fd) noexcept { op.prepare_sendmsg(fd, message); });
+    if (!more) {
+      if (begun) _of->close();
+      co_return std::unexpected(more.error());
+    }
+    begun = true;
+    for (std::size_t done = *more; done != 0;) {
+      const std::size_t part = std::min(done, left[at].iov_len);
+      left[at].iov_base = static_cast<std::byte*>(left[at].iov_base) + part;
+      left[at].iov_len -= part;
+      done -= part;
+      if (left[at].iov_len == 0) ++at;
+    }
+  }
+  co_return result<void>{};
+}
+
+result<void> write_half::shutdown() {
+  if (::shutdown(_of->fd(), SHUT_WR) != 0) return last_error();
+  return {};
+}
+
+result<void> stream::shutdown(int how) {
+  if (::shutdown(_of->fd(), how) != 0) return last_error();
+  return {};
+}
+
+endpoint stream::local() const {
+  endpoint here;
+  *here.size_pointer() = endpoint::capacity;
+  if (::getsockname(_of->fd(), here.data(), here.size_pointer()) != 0) return {};
+  return here;
+}
+
+endpoint stream::remote() const {
+  endpoint there;
+  *there.size_pointer() = endpoint::capacity;
+  if (::getpeername(_of->fd(), there.data(), there.size_pointer()) != 0) return {};
+  return there;
+}
+
+result<void> stream::set_option(int level, int name, int value) {
+  if (::setsockopt(_of->fd(), level, name, &value, sizeof value) != 0) return last_error();
+  return {};
+}
+
+}  // namespace faio::net
