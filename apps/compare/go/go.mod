@@ -1,0 +1,3 @@
+module compare_go
+
+go 1.19
