@@ -1,0 +1,3 @@
+module coming_from_go
+
+go 1.19
