@@ -47,8 +47,18 @@ TEST(QueueView, WhatWasSeenLongAgoDoesNotCount) {
   queue_view view;
   (void)view.judge(start, ran(0), 1);
   const auto later = start + queue_view::longest + 1ns;
-  EXPECT_EQ(view.judge(later, ran(0), 1), prospect::unsure) << "it may have slept, and has begun to run only now";
-  EXPECT_EQ(view.judge(later + queue_view::least, ran(100), 1), prospect::waits_briefly) << "by what it did since";
+  EXPECT_EQ(view.judge(later, ran(1), 1), prospect::unsure) << "it may have slept, and has begun to run only now";
+  EXPECT_EQ(view.judge(later + queue_view::least, ran(101), 1), prospect::waits_briefly) << "by what it did since";
+}
+
+TEST(QueueView, AnOwnerThatStandsStillIsSeenAfterAnyTime) {
+  queue_view view;
+  (void)view.judge(start, ran(5), 1);
+  EXPECT_EQ(view.judge(start + queue_view::longest + 1ns, ran(5), 1), prospect::waits_long);
+  EXPECT_EQ(view.judge(start + 1h, ran(5), 1), prospect::waits_long);
+  queue_view of_completions;
+  (void)of_completions.judge_completions(start, ran(5, 7));
+  EXPECT_EQ(of_completions.judge_completions(start + 1h, ran(5, 7)), prospect::waits_long);
 }
 
 TEST(QueueView, CompletionsOfAnOwnerThatComesToSleepAreLeftAlone) {
@@ -76,7 +86,7 @@ TEST(QueueView, CompletionsBehindAnOwnerThatStandsStillWaitLong) {
 TEST(QueueView, CompletionsThatWereSeenLongAgoDoNotCount) {
   queue_view view;
   (void)view.judge_completions(start, ran(5, 7));
-  EXPECT_EQ(view.judge_completions(start + queue_view::longest_of_completions + 1ns, ran(5, 7)), prospect::unsure);
+  EXPECT_EQ(view.judge_completions(start + queue_view::longest_of_completions + 1ns, ran(6, 7)), prospect::unsure);
 }
 
 }  // namespace

@@ -8,6 +8,9 @@
 // Tasks whose I/O has completed are dearer still: a theft takes a connection away from its ring. They are taken from an owner that stands still, or that
 // had no time to sleep between the two looks: then there is more to do than one worker can.
 //
+// An owner with something in its queue takes a turn before it sleeps. So one that has made no turn since the first look has stood still since then, however
+// long ago that was: a thief that lost its processor between two looks is none the less sure.   WorkerTest.TheVictimIsTheLongestQueue
+//
 // Rejected: the time at which each item came. It would have to be read at each push; a thief has the time to look twice.
 #pragma once
 
@@ -43,20 +46,20 @@ class queue_view {
   /// `length`: how many are in its queue. unsure: look again after `least`.
   prospect judge(time_point now, progress owner, std::size_t length) noexcept {
     const auto age = now - _looked_at;
+    const std::uint64_t made = owner.turns - _then.turns;
+    if (age >= least && made == 0) return prospect::waits_long;  // it stands still
     if (age > longest) return begin(now, owner);
     if (age < least) return prospect::unsure;
-    const std::uint64_t made = owner.turns - _then.turns;
-    if (made == 0) return prospect::waits_long;  // it stands still
     return age * length > worth_stealing * made ? prospect::waits_long : prospect::waits_briefly;
   }
 
   /// The same for a queue of nothing but completions. unsure: look again some time.
   prospect judge_completions(time_point now, progress owner) noexcept {
     const auto age = now - _looked_at;
-    if (age > longest_of_completions || (owner.sleeps != _then.sleeps && owner.turns != _then.turns))
-      return begin(now, owner);
-    if (age < least_of_completions) return prospect::unsure;
-    return owner.turns == _then.turns || age >= busy_for_long ? prospect::waits_long : prospect::unsure;
+    const bool stands_still = owner.turns == _then.turns;
+    if (age >= least_of_completions && stands_still) return prospect::waits_long;
+    if (age > longest_of_completions || (owner.sleeps != _then.sleeps && !stands_still)) return begin(now, owner);
+    return age >= busy_for_long ? prospect::waits_long : prospect::unsure;
   }
 
   // ---- end of the public interface ----
@@ -69,7 +72,7 @@ class queue_view {
   }
 
   time_point _looked_at{};
-  progress _then{};
+  progress _then{.turns = ~std::uint64_t{0}, .sleeps = 0};  // as nobody has made: not looked yet
 };
 
 }  // namespace faio::scheduler
