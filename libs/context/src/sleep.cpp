@@ -23,7 +23,11 @@ void sleep_awaiter::run_it(work_item& item) noexcept {
   if (self.run_again()) scheduler::current_worker()->arm(self, self._deadline);
 }
 
-ioengine::time_point now() { return runtime_core::current().shared().time().now(); }
+ioengine::time_point now() {
+  // No runtime is started only to be asked for the time.
+  scheduler::shared_state* const here = scheduler::this_thread().runtime;
+  return here != nullptr ? here->time().now() : std::chrono::steady_clock::now();
+}
 
 ioengine::time_point deadline_after(std::chrono::nanoseconds duration) {
   const auto from = now();

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
 #include <type_traits>
@@ -236,6 +238,53 @@ TEST(TimeoutTest, NonsensicalAndEndlessPeriods) {
     EXPECT_TRUE((co_await timeout(std::chrono::nanoseconds::max(), after(1ms, 1))).has_value());
     EXPECT_EQ((co_await timeout(-1h, after(1h, 1))).error(), std::errc::timed_out);
   });
+}
+
+/// Time stands still unless it is moved.
+class hand_clock final : public ioengine::clock {
+ public:
+  [[nodiscard]] ioengine::time_point now() const noexcept override { return _at; }
+  void move_by(std::chrono::nanoseconds more) { _at = _at.load() + more; }
+
+ private:
+  std::atomic<ioengine::time_point> _at = std::chrono::steady_clock::now();
+};
+
+/// Made, then an hour passes, then it is awaited on the only worker: has it ended before its own 10 ms have passed?
+template <class Made>
+bool ends_early(Made make) {
+  hand_clock time;
+  runtime_context ctx{{.workers = 1, .clock = &time}};
+  return ctx.block_on([&]() -> task<bool> {
+    auto made = make();
+    time.move_by(1h);
+    bool ended = false;
+    auto waiting = spawn([&]() -> task<void> {
+      (void)co_await std::move(made);
+      ended = true;
+    });
+    for (int i = 0; i < 1000; ++i) co_await yield();
+    const bool early = ended;
+    time.move_by(20ms);  // a wheel may be a millisecond late
+    co_await std::move(waiting);
+    co_return early;
+  });
+}
+
+TEST(TimeTest, BeginsWithTheAwait) {
+  EXPECT_FALSE(ends_early([] { return sleep_for(10ms); }));
+  EXPECT_FALSE(ends_early([] { return timeout(10ms, after(2h, 0)); }));
+}
+
+TEST(TimeTest, NeedsNoRuntimeToBeAskedFor) {
+  const auto threads = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator{});
+  };
+  const auto before = threads();
+  [[maybe_unused]] const auto asleep = sleep_for(1s);
+  auto limited = timeout(1s, after(1ms, 3));
+  const interval every(1s);
+  EXPECT_EQ(threads(), before);
 }
 
 }  // namespace

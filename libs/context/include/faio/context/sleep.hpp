@@ -53,21 +53,31 @@ class [[nodiscard("co_await it")]] sleep_awaitable {
   ioengine::time_point _deadline;
 };
 
-/// Now, by the clock of the current runtime.
+/// Now, by the clock of the current runtime; on a thread without one, the steady clock.
 [[nodiscard]] FAIO_CONTEXT_API ioengine::time_point now();
 /// `duration` from now, without overflow.
 [[nodiscard]] FAIO_CONTEXT_API ioengine::time_point deadline_after(std::chrono::nanoseconds duration);
+
+/// The time begins when it is awaited, by the clock of whoever awaits it.
+class [[nodiscard("co_await it")]] sleep_for_awaitable {
+ public:
+  explicit sleep_for_awaitable(std::chrono::nanoseconds duration) noexcept : _duration(duration) {}
+  sleep_awaiter operator co_await() const { return sleep_awaiter(deadline_after(_duration)); }
+
+ private:
+  std::chrono::nanoseconds _duration;
+};
 
 }  // namespace context
 
 /// The clock of sleeps and deadlines.
 using clock = std::chrono::steady_clock;
 
-/// Suspends the task for at least `duration`; the worker runs others meanwhile.
+/// Suspends the task for at least `duration` from the co_await on; the worker runs others meanwhile.
 /// Call from: a task. Resumes on: the same worker's queue, so any worker. Stop requested: gives operation_canceled at once.
 ///     co_await faio::sleep_for(10ms);                                                         // tests/sleep_test.cpp
-inline context::sleep_awaitable sleep_for(std::chrono::nanoseconds duration) {
-  return context::sleep_awaitable(context::deadline_after(duration));
+inline context::sleep_for_awaitable sleep_for(std::chrono::nanoseconds duration) {
+  return context::sleep_for_awaitable(duration);
 }
 
 /// The same, until a point of the steady clock.

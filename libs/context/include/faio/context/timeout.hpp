@@ -68,8 +68,9 @@ task<void> await_into(A awaitable, std::optional<T>& into) {
 }
 
 template <class A>
-task<typename as_result<awaited_t<A>>::type> with_timeout(ioengine::time_point deadline, A awaitable) {
+task<typename as_result<awaited_t<A>>::type> with_timeout(std::chrono::nanoseconds duration, A awaitable) {
   using given = awaited_t<A>;
+  const auto deadline = deadline_after(duration);  // a task is lazy: this is when it is awaited
   if constexpr (fallible<given>) {
     // What it took at the last moment, when the time was up already, is not dropped: it may be a message, or a permit.
     // tests of libs/sync: ChannelStressTest
@@ -94,14 +95,14 @@ task<typename as_result<awaited_t<A>>::type> with_timeout(ioengine::time_point d
 
 }  // namespace context
 
-/// Effect: awaits it for at most `duration`. Gives a result<T>: the value, or timed_out; one that gives a result<T> itself is not
+/// Effect: awaits it for at most `duration` from the co_await on. Gives a result<T>: the value, or timed_out; one that gives a result<T> itself is not
 /// wrapped again. Call from: a task. When the time is up the awaitable is asked to stop and waited for: nothing of it is left running;
 /// a result<T> with a value that it gives even then is given: nothing that it took is lost.
 /// Stop requested: it is passed on to the awaitable. Errors: what it throws, if it ends in time.
 ///     auto line = co_await faio::timeout(1s, read_line());                                    // tests/timeout_test.cpp
 template <class A>
 [[nodiscard("co_await it")]] auto timeout(std::chrono::nanoseconds duration, A awaitable) {
-  return context::with_timeout<A>(context::deadline_after(duration), std::move(awaitable));
+  return context::with_timeout<A>(duration, std::move(awaitable));
 }
 
 /// Beats at a fixed rate: each `co_await` of tick() waits for the next point of time; one that is late does not move the ones after it.
