@@ -19,7 +19,9 @@ bool live_task::start(promise_base& root, bool low_priority, completion_signal* 
   root.then_tell(*this);
   runtime().live.add(*this);
   scheduler::worker* const here = scheduler::current_worker();
-  if (here != nullptr && &here->runtime() == &runtime().shared() && here->kind() == scheduler::worker_kind::io) {
+  // A host's thread between two calls is like any other: nobody would look into its worker's slot.
+  if (here != nullptr && &here->runtime() == &runtime().shared() && here->kind() == scheduler::worker_kind::io &&
+      here->inside()) {
     if (low_priority) {
       here->post_global(root);
     } else {
