@@ -29,8 +29,8 @@ class category final : public std::error_category {
                "and "
                "compute workers have no descriptors; read files with faio::fs or faio::blocking";
       case errc::on_a_worker:
-        return "this call blocks its thread, which is a worker of the same runtime and would wait for itself; co_await "
-               "the task or its handle instead";
+        return "this call blocks its thread, which is a worker of the same runtime, or one of its threads for "
+               "faio::blocking, and the runtime would wait for itself; co_await the task or its handle instead";
     }
     return "unknown error";
   }
