@@ -99,7 +99,7 @@ work_item* worker::next() {
   }
   if (_since_global >= _global_interval) {
     _since_global = 0;
-    if (const auto item = _pool.queue.try_pop()) return *item;
+    if (const auto item = _pool.queue.try_pop()) return before_the_ring(*item);
   }
   if (!_inbox.empty()) {
     _inbox.drain([this](work_item* item) { _private.push_back(item); });
@@ -108,7 +108,7 @@ work_item* worker::next() {
   if (_private_streak < private_streak_limit) {
     if (work_item* const item = next_private()) {
       ++_private_streak;
-      return item;
+      return before_the_ring(item);
     }
   }
   _private_streak = 0;
@@ -120,6 +120,12 @@ work_item* worker::next() {
     if (item == nullptr) item = take_global_batch();
   }
   return item != nullptr ? item : next_private();
+}
+
+/// What goes before the ring may take long. One that gave way in there told nobody, as it would go on at once (push_behind).
+work_item* worker::before_the_ring(work_item* item) {
+  if (_ring.size() != 0) notify_of_ring();
+  return item;
 }
 
 work_item* worker::next_private() {

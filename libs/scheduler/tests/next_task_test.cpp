@@ -278,6 +278,28 @@ TEST_P(NextTaskTest, ATransferIsRefusedAfterSixtyFourWithoutTheLoop) {
   for (const int each : streaks) EXPECT_EQ(each, 64);
 }
 
+TEST_P(NextTaskTest, OneThatGaveWayToALongPrivateTaskGoesOnElsewhere) {
+  runtime rt(with({.workers = 2}));
+  ASSERT_TRUE(asleep(rt, 2));
+  gate went_on;
+  bool failed = false;
+  std::latch done(2);
+  test_item gives_way([&] {
+    EXPECT_EQ(this_worker::id(), 1U);
+    went_on.open();
+    done.count_down();
+  });
+  rt.post_to(0, [&] {
+    this_worker::post_self([&] {
+      failed = !went_on.pass();
+      done.count_down();
+    });
+    current_worker()->push_behind(gives_way);
+  });
+  done.wait();
+  EXPECT_FALSE(failed);
+}
+
 FAIO_FOR_IO_KINDS(NextTaskTest);
 
 }  // namespace

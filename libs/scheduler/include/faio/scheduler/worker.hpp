@@ -215,6 +215,7 @@ class FAIO_SCHEDULER_API worker {
 
   work_item* next();
   work_item* next_private();
+  work_item* before_the_ring(work_item* item);
   work_item* next_local();
   void count_tick();
   work_item* take_slot() noexcept;
