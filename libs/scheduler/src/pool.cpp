@@ -11,6 +11,11 @@ void pool::wake(std::size_t number) {
   if (number < _members.size() && _members[number] != nullptr) _members[number]->wake();
 }
 
+worker* pool::member(std::size_t number) {
+  const std::lock_guard lock(_mutex);
+  return _members[number];
+}
+
 void pool::wake_all() {
   const std::lock_guard lock(_mutex);
   for (worker* each : _members) {

@@ -120,20 +120,36 @@ bool shared_state::post_to(std::size_t id, work_item& item) {
   const std::lock_guard lock(_mutex);
   seat* const at = find(id);
   if (at == nullptr) return false;
-  at->occupant->deliver(item);
+  at->occupant->deliver(parcel(item));
   return true;
+}
+
+bool shared_state::is_open(const worker& target) const {
+  return std::ranges::any_of(_seats, [&](const auto& each) { return each->occupant.get() == &target && each->open; });
 }
 
 bool shared_state::post_to(worker& target, work_item& item) {
   {
     const std::lock_guard lock(_mutex);
-    for (const auto& each : _seats) {
-      if (each->occupant.get() != &target || !each->open) continue;
-      target.deliver(item);
+    if (is_open(target)) {
+      target.deliver(parcel(item));
       return true;
     }
   }
   return post_again(item);
+}
+
+void shared_state::hand_to(worker& target, std::span<work_item* const> items) {
+  {
+    const std::lock_guard lock(_mutex);
+    if (is_open(target)) {
+      for (work_item* each : items) target.deliver(parcel::to_share(*each));
+      return;
+    }
+  }
+  for (work_item* each : items) {
+    if (!post_again(*each)) leave_over({each});
+  }
 }
 
 bool shared_state::post_to_fewest_timers(work_item& item) {
@@ -151,7 +167,7 @@ bool shared_state::post_to_fewest_timers(work_item& item) {
     const std::size_t second = (first + 1 + chance(candidates.size() - 1)) % candidates.size();
     if (candidates[second]->occupant->timers() < candidates[first]->occupant->timers()) chosen = second;
   }
-  candidates[chosen]->occupant->deliver(item);
+  candidates[chosen]->occupant->deliver(parcel(item));
   return true;
 }
 

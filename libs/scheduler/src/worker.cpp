@@ -102,7 +102,13 @@ work_item* worker::next() {
     if (const auto item = _pool.queue.try_pop()) return before_the_ring(*item);
   }
   if (!_inbox.empty()) {
-    _inbox.drain([this](work_item* item) { _private.push_back(item); });
+    _inbox.drain([this](parcel what) {
+      if (what.is_to_share()) {
+        push_back(*what.item());
+      } else {
+        _private.push_back(what.item());
+      }
+    });
   }
   // Private work goes first, but a callable that posts itself again does not keep the rest away.
   if (_private_streak < private_streak_limit) {
@@ -206,13 +212,42 @@ void worker::note_timers() {
 
 /// `runs_next`: how many go before anything that has completed.
 std::size_t worker::drive_io(std::size_t runs_next) {
+  const auto now = _engine->time().now();
+  const bool is_late = comes_late(now);
   _since_io = 0;
+  _drove_at = now;
   _polls.add();
   limit_timers();
   const std::size_t completed = _engine->drive();
   note_timers();
+  if (is_late) [[unlikely]]
+    share_late(completed);
   if (completed != 0) share_completions(runs_next);
   return completed;
+}
+
+/// What completes now may have waited behind a long task: since the last drive there were few turns, and they took long.
+bool worker::comes_late(ioengine::time_point now) const noexcept {
+  return _since_io != 0 && now - _drove_at >= std::max(late, _since_io * long_turn);
+}
+
+/// Half of what completed late, rounded up, for whoever sleeps. Wakes it only if there is something: we would have run it before it came, and next time it
+/// would wait behind a long task again.
+void worker::share_late(std::size_t completed) {
+  const std::size_t share = (std::min(completed, _ring.size()) + 1) / 2;
+  if (share == 0 || _runtime.stopping()) return;
+  _pool.give_to_sleeper([&](worker* helper) {
+    if (helper == nullptr) return;
+    std::vector<work_item*> batch;
+    batch.reserve(share);
+    while (batch.size() < share) {
+      const auto item = _ring.pop();
+      if (!item) break;  // thieves were here
+      batch.push_back(*item);
+    }
+    _given_away.add(batch.size());
+    _runtime.hand_to(*helper, batch);
+  });
 }
 
 /// Completions wake nobody one by one. One look for a helper for the whole batch, and only if somebody waits behind another one and nobody comes by
@@ -289,7 +324,8 @@ work_item* worker::look_for(std::chrono::nanoseconds time) {
 /// Owner only, with nothing of its own to run. An item, or null after a sleep.
 work_item* worker::search_or_sleep(ioengine::time_point deadline) {
   // What is about to come is our own: whoever searches first, and finds that, has to wake another searcher for it.
-  const bool drove = _engine->answers_soon();
+  // What came late is for whoever sleeps, if nobody searches.
+  const bool drove = _engine->answers_soon() || comes_late(_engine->time().now());
   if (drove && (drive_io() != 0 || !_inbox.empty())) return nullptr;  // the caller looks
   if (work_item* const item = search()) return item;
   // What was submitted goes to the kernel together with a brief sleep, in one system call. A long one is dearer than a look before it.
@@ -378,7 +414,9 @@ void worker::park(ioengine::time_point deadline) {
   limit_timers();
   const std::size_t completed = _engine->wait_and_drive(deadline);
   _asleep.store(false, std::memory_order_relaxed);
-  _slept_briefly = completed != 0 && _engine->time().now() - began < brief;
+  _since_io = 0;
+  _drove_at = _engine->time().now();
+  _slept_briefly = completed != 0 && _drove_at - began < brief;
   note_timers();
   const bool watcher = stop_watching();
   const bool notified = !_pool.machine.cancel_sleeping(_number);

@@ -30,13 +30,14 @@ std::expected<void, ioengine::setup_error> worker::begin(std::size_t id) {
   _leave.store(false, std::memory_order_relaxed);
   // The object may have been another worker before.
   for (owned_counter* each : {&_tasks_run, &_steals_tried, &_steals_won, &_slots_taken, &_searches, &_parks, &_wakes,
-                              &_polls, &_overflows, &_timers}) {
+                              &_polls, &_overflows, &_given_away, &_timers}) {
     each->set(0);
   }
   _stolen_from.store(0, std::memory_order_relaxed);  // relaxed: a number
   _watching = _looked_once = _hosted = _owes_a_watch = _slept_briefly = false;
   _global_interval = wanted.global_queue_interval;
   _patience = _wait_between_steals = 0;
+  _drove_at = _engine->time().now();
   _random.seed(static_cast<std::minstd_rand::result_type>(_runtime.next_seed()));
   thread_state& self = this_thread();
   assert(self.current == nullptr && "a thread can be one worker only");
@@ -48,7 +49,7 @@ std::expected<void, ioengine::setup_error> worker::begin(std::size_t id) {
 void worker::hand_over_queues(std::vector<work_item*>& all) {
   all.insert(all.end(), _outgoing.begin(), _outgoing.end());
   _outgoing.clear();
-  _inbox.drain([&](work_item* item) { all.push_back(item); });
+  _inbox.drain([&](parcel what) { all.push_back(what.item()); });
   all.insert(all.end(), _private.begin(), _private.end());
   _private.clear();
   if (_bounced != nullptr) all.push_back(std::exchange(_bounced, nullptr));
@@ -116,6 +117,7 @@ worker_metrics worker::metrics() const noexcept {
           .wakes = _wakes.get(),
           .polls = _polls.get(),
           .overflows = _overflows.get(),
+          .given_away = _given_away.get(),
           .queue_length = queue_length(),
           .timers = timers()};
 }

@@ -29,6 +29,7 @@ struct worker_metrics {
   std::uint64_t wakes = 0;  ///< parks that another worker or thread ended
   std::uint64_t polls = 0;  ///< looks for completions
   std::uint64_t overflows = 0;
+  std::uint64_t given_away = 0;  ///< completions that came late, to workers that slept
   std::size_t queue_length = 0;  ///< now
   std::size_t timers = 0;        ///< pending now
   std::size_t residents = 0;     ///< connections whose operations are done there now
@@ -45,6 +46,7 @@ struct worker_metrics {
     wakes += other.wakes;
     polls += other.polls;
     overflows += other.overflows;
+    given_away += other.given_away;
     queue_length += other.queue_length;
     timers += other.timers;
     residents += other.residents;

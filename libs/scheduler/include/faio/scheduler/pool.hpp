@@ -33,6 +33,16 @@ class FAIO_SCHEDULER_API pool {
   /// The same for a thread that is no worker of the pool.
   void notify_one_from_outside() { tell(machine.worker_to_notify_outside()); }
 
+  /// A worker of the pool that has something for whoever sleeps: unless nobody does, or somebody searches, calls give(worker*) with one, and wakes that. Null: it
+  /// woke by itself meanwhile, and has left.
+  template <class Give>
+  void give_to_sleeper(Give&& give) {
+    const auto number = machine.worker_to_notify();
+    if (!number) return;
+    give(member(*number));
+    wake(*number);  // it is counted as searching
+  }
+
   /// Any thread. Wakes that worker, if it is still a member.
   void wake(std::size_t number);
   void wake_all();
@@ -91,6 +101,7 @@ class FAIO_SCHEDULER_API pool {
     }
   }
   void wake_a_host();
+  worker* member(std::size_t number);
 
   std::array<worker*, most_workers> _stations{};
   std::atomic<std::size_t> _station_count{0};

@@ -62,6 +62,8 @@ class FAIO_SCHEDULER_API shared_state {
   bool post_to(std::size_t id, work_item& item);
   /// That worker alone; when it has left meanwhile, any. False: there is none any more.
   bool post_to(worker& target, work_item& item);
+  /// That worker first, and whoever helps it; when it has left meanwhile, any.
+  void hand_to(worker& target, std::span<work_item* const> items);
   /// Threads that may block.
   bool post_blocking(work_item& item);
   /// Of two I/O workers drawn at random, the one with fewer timers. A host is none of them: it may not come back.
@@ -147,6 +149,8 @@ class FAIO_SCHEDULER_API shared_state {
   void ask_all_to_leave();
   [[nodiscard]] std::size_t active_of(worker_kind kind) const;
   seat* find(std::size_t id);
+  /// Under the lock.
+  [[nodiscard]] bool is_open(const worker& target) const;
 
   std::atomic<phase> _phase{phase::running};
   mutable std::mutex _mutex;

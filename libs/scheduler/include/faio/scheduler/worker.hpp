@@ -24,6 +24,10 @@
 // another worker: it comes by. One that nothing came for sleeps like everybody else the next time. Kept by BriefSleepTest.
 // Tasks whose I/O has completed stay where they are unless their owner stands still or has no time to sleep (queue_view.hpp).
 //
+// Late completions. A ring is driven by its worker alone, so what completes there waits for the end of the task that runs. After a long one, half of what has
+// waited goes to a worker that sleeps, and connections live from then on where they were given to: the tasks that compute keep the worker for themselves.
+// Kept by LateTest; ADR 22.
+//
 // Thread roles: "Owner only" is the worker's thread. Fields are grouped by who writes them.
 //
 // Rejected: a wake for each filled slot. Two tasks that wake each other would wake a third worker every time: a system call each.
@@ -48,6 +52,7 @@
 #include "faio/scheduler/config.hpp"
 #include "faio/scheduler/export.hpp"
 #include "faio/scheduler/metrics.hpp"
+#include "faio/scheduler/parcel.hpp"
 #include "faio/scheduler/pool.hpp"
 #include "faio/scheduler/queue_atomics.hpp"
 #include "faio/scheduler/queue_view.hpp"
@@ -146,8 +151,8 @@ class FAIO_SCHEDULER_API worker {
   /// Under the pool's lock, while it is a member.
   void wake() noexcept { _engine->wake(); }
   /// Under the runtime's lock, while it is active. Runs on this worker alone.
-  void deliver(work_item& item) {
-    if (_inbox.push(&item)) _engine->wake();
+  void deliver(parcel what) {
+    if (_inbox.push(what)) _engine->wake();
   }
   /// Any thread. The loop ends after the task that runs.
   void ask_to_leave() noexcept { _leave.store(true, std::memory_order_relaxed); }
@@ -175,6 +180,9 @@ class FAIO_SCHEDULER_API worker {
   static constexpr std::chrono::microseconds watch_interval{1000};
   /// A sleep that its own completions ended sooner was brief; so will be the next one (sleeps_briefly).
   static constexpr std::chrono::microseconds brief{500};
+  /// Completions are late when they may have waited for so long, behind turns that took so long each: a long batch of short tasks is no reason (share_late).
+  static constexpr std::chrono::microseconds late{200};
+  static constexpr std::chrono::microseconds long_turn{100};
   /// Watches of a worker that was told of work and found none: what it was told of was in a slot, and is gone. The next one will be too.
   static constexpr int watches_after_a_vain_notice = 8;
   /// A thief that gets one item at a time is faster than the one it steals from, and takes the lines that this one writes: it waits a little before
@@ -250,6 +258,8 @@ class FAIO_SCHEDULER_API worker {
   std::size_t drive_io(std::size_t runs_next = 0);
   void limit_timers();
   void note_timers();
+  [[nodiscard]] bool comes_late(ioengine::time_point now) const noexcept;
+  void share_late(std::size_t completed);
   void share_completions(std::size_t runs_next);
   void rest();
   void come_back();
@@ -263,7 +273,7 @@ class FAIO_SCHEDULER_API worker {
   const bool _lifo;
 
   // Written by any thread.
-  alignas(queue::line_size) queue::inbox<work_item*> _inbox;
+  alignas(queue::line_size) queue::inbox<parcel> _inbox;
   std::atomic<bool> _leave{false};
   std::atomic<std::uint64_t> _stolen_from{0};  // by whoever steals from it
 
@@ -274,7 +284,7 @@ class FAIO_SCHEDULER_API worker {
   std::atomic<bool> _only_completions{false};  // in the ring; what else there is may have been made to be shared
   std::atomic<bool> _asleep{false};
   owned_counter _tasks_run, _steals_tried, _steals_won, _slots_taken, _searches, _parks, _wakes, _polls, _overflows,
-      _timers;
+      _given_away, _timers;
   std::atomic<std::size_t> _id{0};
 
   // The owner's alone.
@@ -285,6 +295,7 @@ class FAIO_SCHEDULER_API worker {
   // Ticks since it last looked there. Counted, not taken from the tick's remainder: ticks also pass between two looks, while a
   // task bounces, and a remainder could be missed for ever.   NextTaskTest.BouncingTasksDoNotHideTheGlobalQueue
   std::uint32_t _since_io = 0;
+  ioengine::time_point _drove_at{};  // when it last looked there
   std::uint32_t _since_global = 0;
   std::uint32_t _global_interval = 0;  // the config's, or less (note_timers)
   std::uint32_t _since_ring = 0;       // turns

@@ -1,0 +1,60 @@
+// late -- what completes while its worker runs something long waits for that; half of it, and of the next, goes to a worker that sleeps.
+#include <memory>
+#include <vector>
+
+#include "faio/scheduler/worker.hpp"
+#include "scheduler_fixture.hpp"
+#include "waiting_operation.hpp"
+
+namespace faio::scheduler::testing {
+namespace {
+
+class LateTest : public scheduler_fixture {
+ protected:
+  /// Worker 0 runs something for so long, in so many turns, and so many operations of its own complete meanwhile. How many of them does it give away? All
+  /// of them run; where, nobody can say: it may take one back.
+  std::uint64_t given_away_of(std::size_t completions, steady::duration length, std::size_t workers = 2,
+                              int turns = 1) {
+    std::latch done(static_cast<std::ptrdiff_t>(completions));
+    const auto note = [&] { done.count_down(); };
+    std::vector<std::unique_ptr<test_item>> items;
+    std::vector<std::unique_ptr<waiting_operation>> operations;
+    for (std::size_t i = 0; i < completions; ++i) {
+      items.push_back(std::make_unique<test_item>(note));
+      operations.push_back(std::make_unique<waiting_operation>(items.back().get()));
+    }
+    _rt = std::make_unique<runtime>(with({.workers = workers, .clock = &_clock}));
+    on_worker(*_rt, 0, [&] {
+      for (const auto& each : operations) each->submit_here();
+    });
+    EXPECT_TRUE(asleep(*_rt, workers));
+    _rt->post_to(0, [&] {
+      for (const auto& each : operations) each->happen();
+      // Nobody else has reason to be up.
+      EXPECT_TRUE(becomes_true([&] { return _rt->shared().io.machine.sleeping() == workers - 1; }));
+      _clock.move_by(length / turns);
+      for (int i = 1; i < turns; ++i) this_worker::post_self([&] { _clock.move_by(length / turns); });
+    });
+    done.wait();
+    return _rt->metrics().workers[0].given_away;
+  }
+
+ private:
+  frozen_clock _clock;
+  std::unique_ptr<runtime> _rt;
+};
+
+TEST_P(LateTest, HalfOfWhatCompletedBehindALongTaskGoesToASleeper) { EXPECT_EQ(given_away_of(4, 1ms), 2U); }
+
+TEST_P(LateTest, ALoneOneIsGivenAway) { EXPECT_EQ(given_away_of(1, 1ms), 1U); }
+
+TEST_P(LateTest, WhatCompletedBehindAShortTaskStaysWhereItIs) { EXPECT_EQ(given_away_of(4, 10us), 0U); }
+
+TEST_P(LateTest, ManyShortTasksAreNoLongOne) { EXPECT_EQ(given_away_of(4, 1ms, 2, 20), 0U); }
+
+TEST_P(LateTest, WithNobodyElseItIsRunWhereItIs) { EXPECT_EQ(given_away_of(4, 1ms, 1), 0U); }
+
+FAIO_FOR_IO_KINDS(LateTest);
+
+}  // namespace
+}  // namespace faio::scheduler::testing
