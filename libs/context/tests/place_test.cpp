@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdint>
@@ -12,6 +15,7 @@
 #include <source_location>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -93,6 +97,28 @@ TEST(PlaceTest, ASpawnOntoARuntimeIsReportedWithItsLine) {
   lose(ctx.spawn(priority::normal, throws, 1, two, three, "four", 5.0, '6', 7, 8));
   (void)ctx.stop();
   EXPECT_THAT(told.places(), UnorderedElementsAreArray(lines_after(line, 13)));
+}
+
+TEST(PlaceTest, ACallableOrAWatchIsReportedWithItsLine) {
+  reports told;
+  runtime_context ctx{{.workers = 1, .on_unhandled = told.handler()}};
+  const int fd = ::eventfd(1, 0);
+  const auto ready = [fd](int) {
+    std::uint64_t count = 0;
+    EXPECT_EQ(::read(fd, &count, sizeof count), static_cast<ssize_t>(sizeof count));  // or it is ready again
+    throw std::runtime_error("lost");
+  };
+  const auto line = this_line();
+  ctx.post(throws);
+  ctx.post_compute(throws);
+  ctx.post_to(0, throws);
+  ctx.post_after(0s, throws);
+  auto watching = ctx.watch(fd, POLLIN, ready);
+  ASSERT_TRUE(watching);
+  while (told.places().size() < 5) std::this_thread::yield();
+  EXPECT_THAT(told.places(), UnorderedElementsAreArray(lines_after(line, 5)));
+  watching->reset();
+  ::close(fd);
 }
 
 TEST(PlaceTest, ASpawnInATaskIsReportedWithItsLine) {

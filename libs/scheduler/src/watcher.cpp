@@ -22,8 +22,15 @@
 namespace faio::scheduler {
 
 struct watcher::source : std::enable_shared_from_this<source> {
-  source(shared_state& of, int descriptor, short wanted, std::function<void(int)> call)
-      : runtime(of), fd(descriptor), events(wanted), ready(std::move(call)), step(*this), cancel(*this), poll(*this) {}
+  source(shared_state& of, int descriptor, short wanted, std::function<void(int)> call, const std::source_location& by)
+      : runtime(of),
+        fd(descriptor),
+        events(wanted),
+        ready(std::move(call)),
+        where(by),
+        step(*this),
+        cancel(*this),
+        poll(*this) {}
 
   struct step_item final : work_item {
     explicit step_item(source& of) : work_item(how), owner(of) {}
@@ -54,7 +61,7 @@ struct watcher::source : std::enable_shared_from_this<source> {
       try {
         ready(std::exchange(came, 0));
       } catch (...) {
-        runtime.report_unhandled(std::current_exception(), std::source_location::current());
+        runtime.report_unhandled(std::current_exception(), where);
       }
     }
     if (failed) ended = true;
@@ -87,10 +94,10 @@ struct watcher::source : std::enable_shared_from_this<source> {
   void end() noexcept {
     const std::lock_guard lock(mutex);
     if (std::exchange(ended, true) || kept == nullptr) return;
-    worker* const where = home.load(std::memory_order_relaxed);
-    if (where == nullptr) return;  // its first step is on the way and finds it ended
+    worker* const at = home.load(std::memory_order_relaxed);
+    if (at == nullptr) return;  // its first step is on the way and finds it ended
     kept_by_cancel = kept;
-    if (!runtime.post_to(*where, cancel)) kept_by_cancel.reset();
+    if (!runtime.post_to(*at, cancel)) kept_by_cancel.reset();
   }
 
   void cancel_here() noexcept {
@@ -109,6 +116,7 @@ struct watcher::source : std::enable_shared_from_this<source> {
   const int fd;
   const short events;
   const std::function<void(int)> ready;
+  const std::source_location where;
   std::recursive_mutex mutex;
   bool ended = false;
   bool failed = false;  // the poll itself
@@ -137,12 +145,13 @@ bool watcher::active() const noexcept {
   return !_source->ended;
 }
 
-ioengine::result<watcher> watch(shared_state& runtime, int fd, short events, std::function<void(int)> ready) {
+ioengine::result<watcher> watch(shared_state& runtime, int fd, short events, std::function<void(int)> ready,
+                                std::source_location where) {
   struct stat about{};
   if (::fstat(fd, &about) != 0) return std::unexpected(std::error_code(errno, std::system_category()));
   if (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode)) return std::unexpected(make_error_code(errc::not_watchable));
   watcher made;
-  made._source = std::make_shared<watcher::source>(runtime, fd, events, std::move(ready));
+  made._source = std::make_shared<watcher::source>(runtime, fd, events, std::move(ready), where);
   made._source->kept = made._source;
   if (!runtime.post_to_fewest_timers(made._source->step)) {
     made._source->finish();

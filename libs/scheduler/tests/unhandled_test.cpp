@@ -1,4 +1,8 @@
-// unhandled -- an exception that leaves a posted callable reaches the handler, with the place of the post, and is counted.
+// unhandled -- an exception that leaves a posted callable, or that of a watch, reaches the handler, with the place of the post, and is counted.
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include <cstdint>
 #include <latch>
 
@@ -56,6 +60,29 @@ TEST_P(UnhandledTest, TheHandlerLearnsWhatAndWhere) {
                                    {"post_self_after", second + 2}}) {
     EXPECT_NE(std::ranges::find(reported, std::pair{std::string(text), line}), reported.end()) << text << ':' << line;
   }
+}
+
+TEST_P(UnhandledTest, WhatACallbackOfAWatchThrowsIsReportedWithThePlaceOfTheWatch) {
+  std::promise<std::pair<std::string, std::source_location>> reported;
+  runtime rt(
+      with({.workers = 1, .on_unhandled = [&](const std::exception_ptr& error, const std::source_location& where) {
+              reported.set_value({what(error), where});
+            }}));
+  const int fd = ::eventfd(1, EFD_NONBLOCK);
+  const auto raise = [fd](int) {
+    std::uint64_t count = 0;
+    EXPECT_EQ(::read(fd, &count, sizeof count), static_cast<ssize_t>(sizeof count));  // or it is ready again
+    throw std::runtime_error("watch");
+  };
+  const unsigned line = std::source_location::current().line() + 1;
+  auto watching = rt.watch(fd, POLLIN, raise);
+  ASSERT_TRUE(watching);
+  const auto [text, where] = reported.get_future().get();
+  EXPECT_EQ(text, "watch");
+  EXPECT_EQ(where.line(), line);
+  EXPECT_NE(std::string(where.file_name()).find("unhandled_test.cpp"), std::string::npos) << where.file_name();
+  watching->reset();
+  ::close(fd);
 }
 
 TEST_P(UnhandledTest, AHandlerMayTakeTheExceptionAlone) {

@@ -181,8 +181,9 @@ class FAIO_CONTEXT_API runtime_context {
     return _core->poller.run_once(timeout);
   }
   int native_handle() { return _core->poller.native_handle(); }
-  [[nodiscard]] result<scheduler::watcher> watch(int fd, short events, std::function<void(int)> ready) {
-    return _core->poller.watch(fd, events, std::move(ready));
+  [[nodiscard]] result<scheduler::watcher> watch(int fd, short events, std::function<void(int)> ready,
+                                                 std::source_location where = std::source_location::current()) {
+    return _core->poller.watch(fd, events, std::move(ready), where);
   }
   [[nodiscard]] runtime_metrics metrics() const { return _core->poller.metrics(); }
 

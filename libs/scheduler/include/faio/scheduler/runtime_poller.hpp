@@ -99,8 +99,9 @@ class FAIO_SCHEDULER_API runtime_poller {
   // ---- Any thread.
 
   /// See watcher.hpp.
-  [[nodiscard]] ioengine::result<watcher> watch(int fd, short events, std::function<void(int)> ready) {
-    return scheduler::watch(*_shared, fd, events, std::move(ready));
+  [[nodiscard]] ioengine::result<watcher> watch(int fd, short events, std::function<void(int)> ready,
+                                                std::source_location where = std::source_location::current()) {
+    return scheduler::watch(*_shared, fd, events, std::move(ready), where);
   }
   [[nodiscard]] runtime_metrics metrics() const { return _shared->metrics(); }
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <source_location>
 
 #include "faio/ioengine/result.hpp"
 #include "faio/scheduler/export.hpp"
@@ -12,7 +13,8 @@ namespace faio::scheduler {
 
 class watcher;
 FAIO_SCHEDULER_API ioengine::result<watcher> watch(shared_state& runtime, int fd, short events,
-                                                   std::function<void(int)> ready);
+                                                   std::function<void(int)> ready,
+                                                   std::source_location where = std::source_location::current());
 
 /// Ends the watching when it goes away; the callback is not called again once reset() or the destructor has returned, unless that
 /// happens inside the callback itself. The descriptor stays the caller's: keep it open as long.
@@ -33,12 +35,14 @@ class FAIO_SCHEDULER_API watcher {
   struct source;
 
  private:
-  friend ioengine::result<watcher> watch(shared_state&, int, short, std::function<void(int)>);
+  friend ioengine::result<watcher> watch(shared_state&, int, short, std::function<void(int)>, std::source_location);
   std::shared_ptr<source> _source;
 };
 
 /// Any thread. Calls `ready(events)` on one worker whenever one of `events` (POLLIN, POLLOUT, ...) holds, until the watcher goes.
+/// What the callback throws reaches config.on_unhandled with `where`, and the watching goes on.
 /// bad_file_descriptor; errc::not_watchable for what is always ready; errc::stopped.
-ioengine::result<watcher> watch(shared_state& runtime, int fd, short events, std::function<void(int)> ready);
+ioengine::result<watcher> watch(shared_state& runtime, int fd, short events, std::function<void(int)> ready,
+                                std::source_location where);
 
 }  // namespace faio::scheduler
