@@ -33,6 +33,12 @@ directory& runtimes() {
   return *one;
 }
 
+/// The report of the workers, and before their callables the tasks.
+stop_report with_tasks(std::vector<std::source_location> tasks, const stop_report& workers) {
+  tasks.insert(tasks.end(), workers.still_running.begin(), workers.still_running.end());
+  return {.finished = workers.finished, .still_running = std::move(tasks)};
+}
+
 }  // namespace
 
 runtime_core::runtime_core(scheduler::config wanted) : poller(std::move(wanted)) {
@@ -122,18 +128,16 @@ stop_report runtime_core::stop(std::chrono::nanoseconds grace) {
     root.release();
   }
   if (is_here()) {
-    (void)poller.stop(grace);  // begins it, and lets the workers leave by themselves
-    return {.finished = false, .still_running = live.places()};
+    return with_tasks(live.places(), poller.stop(grace));  // begins it, and lets the workers leave by themselves
   }
   // What has not ended is in the report. After the grace of an earlier stop nothing that is suspended ends any more.
   if (!shared().workers_leave()) (void)root.all_ended.wait_until(deadline);
   const auto now = std::chrono::steady_clock::now();
   auto places = live.places();
-  if (!poller.stop(deadline > now ? deadline - now : std::chrono::nanoseconds::zero())) {
-    return {.finished = false, .still_running = std::move(places)};
-  }
-  destroy_leftovers();
-  return {.finished = true, .still_running = std::move(places)};
+  auto report =
+      with_tasks(std::move(places), poller.stop(deadline > now ? deadline - now : std::chrono::nanoseconds::zero()));
+  if (report.finished) destroy_leftovers();
+  return report;
 }
 
 void runtime_core::await_announced() const noexcept {

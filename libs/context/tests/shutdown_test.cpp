@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <source_location>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
@@ -317,6 +319,29 @@ TEST_P(ShutdownEverywhere, AReportNamesTheTaskThatWillNotEnd) {
   EXPECT_EQ(report.still_running[0].line(), line);
   EXPECT_THAT(report.still_running[0].file_name(), testing::EndsWith("shutdown_test.cpp"));
   EXPECT_FALSE(ctx.stop(0ms).finished) << "it still runs";
+  go.open();
+  EXPECT_TRUE(ctx.stop(generous).finished);
+}
+
+TEST_P(ShutdownEverywhere, AReportNamesCallablesBesideTasks) {
+  gate go;
+  std::atomic<int> began{0};
+  const auto spins = [&] {
+    count(began);
+    while (!go.is_open()) std::this_thread::yield();
+  };
+  runtime_context ctx{with(2)};
+  ctx.block_on([&]() -> task<void> { co_return ctx.post([] {}); });  // has ended: not one of them
+  const auto line = std::source_location::current().line();
+  ctx.post(spins);
+  ctx.post_compute(spins);
+  (void)ctx.spawn(spins);
+  wait_for(began, 3);
+  const auto report = ctx.stop(1ms);
+  EXPECT_FALSE(report.finished);
+  std::vector<std::uint_least32_t> lines;
+  for (const auto& each : report.still_running) lines.push_back(each.line());
+  EXPECT_THAT(lines, testing::UnorderedElementsAre(line + 1, line + 2, line + 3));
   go.open();
   EXPECT_TRUE(ctx.stop(generous).finished);
 }

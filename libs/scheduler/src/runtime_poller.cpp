@@ -9,7 +9,7 @@ namespace faio::scheduler {
 
 runtime_poller::runtime_poller(config wanted) : _shared(std::make_unique<shared_state>(std::move(wanted))) {}
 
-runtime_poller::~runtime_poller() { stop(); }
+runtime_poller::~runtime_poller() { (void)stop(); }
 
 /// The calling thread as a worker; it becomes one with the first call. Null: the runtime has been stopped.
 worker* runtime_poller::hosted(const char* call) {
@@ -68,25 +68,29 @@ void runtime_poller::leave_host() {
   if (_hosted != nullptr && !_hosted->inside()) end_hosting();
 }
 
-bool runtime_poller::stop(std::chrono::nanoseconds grace) {
-  if (_shared->ended()) return true;
+stop_report runtime_poller::stop(std::chrono::nanoseconds grace) {
+  if (_shared->ended()) return {};
   _shared->begin_stop();
   const auto now = std::chrono::steady_clock::now();
   const auto deadline = detail::after(now, grace);
   leave_host();
   if (this_thread().runtime == _shared.get()) {
     _shared->leave_when_quiet(deadline);
-    return false;
+    return {.finished = false, .still_running = _shared->running_callables()};
   }
   // What is not quiet is told to leave, and dropped. After that nothing becomes quiet any more.
-  if (!_shared->workers_leave()) (void)_shared->wait_until_quiet(deadline);
+  const bool is_quiet = !_shared->workers_leave() && _shared->wait_until_quiet(deadline);
+  stop_report report;
+  if (!is_quiet) report.still_running = _shared->running_callables();
   // Idle workers leave at once; the little more than the grace is for their threads to end.
   constexpr std::chrono::milliseconds time_to_leave{100};
   const bool for_ever = deadline == ioengine::time_point::max();
   const auto last = std::max(deadline, std::chrono::steady_clock::now() + time_to_leave);
-  if (!_shared->end_workers(for_ever ? deadline : last)) return false;
+  if (!_shared->end_workers(for_ever ? deadline : last)) {
+    return {.finished = false, .still_running = _shared->running_callables()};  // one may have begun as the grace ended
+  }
   _shared->drop_leftovers();
-  return true;
+  return report;
 }
 
 }  // namespace faio::scheduler

@@ -207,6 +207,16 @@ runtime_metrics shared_state::metrics() const {
   return all;
 }
 
+std::vector<std::source_location> shared_state::running_callables() const {
+  std::vector<std::source_location> all;
+  const std::lock_guard lock(_mutex);
+  for (const auto& each : _seats) {  // also one that was detached, and has not come out of its last callable
+    const auto where = each->occupant->callable_place();
+    if (where.line() != 0) all.push_back(where);
+  }
+  return all;
+}
+
 void shared_state::engine_is(const ioengine::engine& made) {
   const std::lock_guard lock(_mutex);
   if (_engine_kind != ioengine::engine_kind::automatic) return;

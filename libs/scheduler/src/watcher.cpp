@@ -58,11 +58,13 @@ struct watcher::source : std::enable_shared_from_this<source> {
     std::shared_ptr<source> last;
     const std::lock_guard lock(mutex);
     if (came != 0 && !ended) {
+      current_worker()->runs_callable(where);
       try {
         ready(std::exchange(came, 0));
       } catch (...) {
         runtime.report_unhandled(std::current_exception(), where);
       }
+      current_worker()->runs_callable({});
     }
     if (failed) ended = true;
     if (ended) {

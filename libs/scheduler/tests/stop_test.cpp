@@ -1,4 +1,8 @@
 // stop -- from any state, any number of times, bounded; nothing is left over.
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include "scheduler_fixture.hpp"
 
 namespace faio::scheduler::testing {
@@ -26,7 +30,9 @@ TEST_P(StopTest, RunsWhatIsQueuedAndMayBeCalledTwice) {
         break;
     }
   }
-  EXPECT_TRUE(rt.stop());
+  const stop_report report = rt.stop();
+  EXPECT_TRUE(report.finished);
+  EXPECT_TRUE(report.still_running.empty());
   EXPECT_EQ(ran, many);
   EXPECT_TRUE(rt.stop());
 }
@@ -106,6 +112,55 @@ TEST_P(StopTest, AStuckTaskMakesItReturnFalseWithinTheGraceAndTheDestructorWait)
   }
   EXPECT_TRUE(ended);
   EXPECT_EQ(held.use_count(), 1);
+}
+
+TEST_P(StopTest, TheReportNamesThePlaceOfACallableThatDoesNotEnd) {
+  using body = std::function<void()>;
+  const auto here = std::source_location::current();
+  const int fd = ::eventfd(1, 0);  // always readable
+  std::optional<watcher> watching;
+  const std::vector<std::pair<const char*, std::function<void(runtime&, const body&)>>> ways = {
+      {"post", [&](runtime& rt, const body& f) { rt.post(f, here); }},
+      {"post_compute", [&](runtime& rt, const body& f) { rt.post_compute(f, here); }},
+      {"post_to", [&](runtime& rt, const body& f) { rt.post_to(0, f, here); }},
+      {"post_after", [&](runtime& rt, const body& f) { rt.post_after(1ms, f, here); }},
+      {"post_local", [&](runtime& rt, const body& f) { rt.post([&, f] { this_worker::post_local(f, here); }); }},
+      {"post_self", [&](runtime& rt, const body& f) { rt.post([&, f] { this_worker::post_self(f, here); }); }},
+      {"watch", [&](runtime& rt, const body& f) { watching = *rt.watch(fd, POLLIN, [f](int) { f(); }, here); }}};
+  for (const auto& [name, post] : ways) {
+    SCOPED_TRACE(name);
+    gate began, go;
+    runtime rt(with({.workers = 1, .compute_workers = 1}));
+    post(rt, [&] {
+      began.open();
+      go.pass();
+    });
+    ASSERT_TRUE(began.pass());
+    const stop_report report = rt.stop(1ms);
+    EXPECT_FALSE(report.finished);
+    ASSERT_EQ(report.still_running.size(), 1U);
+    EXPECT_EQ(report.still_running[0].line(), here.line());
+    EXPECT_STREQ(report.still_running[0].file_name(), here.file_name());
+    go.open();
+    EXPECT_TRUE(rt.stop(long_enough));
+  }
+  watching.reset();
+  ::close(fd);
+}
+
+TEST_P(StopTest, TheReportDoesNotNameACallableThatHasEnded) {
+  gate began, go;
+  test_item stuck([&] {
+    began.open();
+    go.pass();
+  });
+  runtime rt(with({.workers = 1}));
+  rt.post([&] { EXPECT_TRUE(rt.shared().post(stuck)); });
+  ASSERT_TRUE(began.pass());
+  const stop_report report = rt.stop(1ms);
+  EXPECT_FALSE(report.finished);
+  EXPECT_TRUE(report.still_running.empty()) << "it was posted at line " << report.still_running[0].line();
+  go.open();
 }
 
 TEST_P(StopTest, WorkThatGoesOnForEverIsEndedAtTheGrace) {

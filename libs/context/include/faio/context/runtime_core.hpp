@@ -16,17 +16,13 @@
 #include "faio/context/scope.hpp"
 #include "faio/queue/spin_lock.hpp"
 #include "faio/scheduler/runtime_poller.hpp"
+#include "faio/scheduler/stop_report.hpp"
 
 namespace faio::context {
 
 class live_task;
 
-/// What stop() found still running when its grace ended, and where it was spawned.
-struct stop_report {
-  bool finished = true;  ///< all threads have ended and everything is freed
-  std::vector<std::source_location> still_running;
-  explicit operator bool() const noexcept { return finished; }
-};
+using scheduler::stop_report;
 
 /// Every spawned task from its spawn to its end; in several lists, so that workers seldom meet at a lock.
 class FAIO_CONTEXT_API live_list {

@@ -38,13 +38,16 @@ class job_core {
 
   template <class F>
   void call(F& f) noexcept {
-    this_thread().scope = _scope;
+    thread_state& here = this_thread();
+    here.scope = _scope;
+    if (here.current != nullptr) here.current->runs_callable(_where);
     try {
       static_cast<void>(f());
     } catch (...) {
       _runtime.report_unhandled(std::current_exception(), _where);
     }
-    this_thread().scope = nullptr;
+    if (here.current != nullptr) here.current->runs_callable({});
+    here.scope = nullptr;
   }
 
  private:

@@ -20,6 +20,7 @@
 #include "faio/scheduler/job.hpp"
 #include "faio/scheduler/metrics.hpp"
 #include "faio/scheduler/shared_state.hpp"
+#include "faio/scheduler/stop_report.hpp"
 #include "faio/scheduler/this_worker.hpp"
 #include "faio/scheduler/watcher.hpp"
 
@@ -105,10 +106,10 @@ class FAIO_SCHEDULER_API runtime_poller {
   }
   [[nodiscard]] runtime_metrics metrics() const { return _shared->metrics(); }
 
-  /// Refuses new work, runs what is queued, and ends the threads; true when all of them have ended within the grace. Any number of
-  /// times. On a worker it only begins the end, and gives false.
-  bool stop(std::chrono::nanoseconds grace);
-  bool stop() { return stop(_shared->settings.stop_grace); }
+  /// Refuses new work, runs what is queued, and ends the threads; true when all of them have ended. Callables that still run when the
+  /// grace ends are in the report, by the place that posted them. Any number of times. On a worker it only begins the end, and gives false.
+  stop_report stop(std::chrono::nanoseconds grace);
+  stop_report stop() { return stop(_shared->settings.stop_grace); }
 
   /// Any thread. One that hosts a worker and is not inside run() or run_once() hosts it no longer; nothing on others.
   void leave_host();

@@ -100,6 +100,8 @@ class FAIO_SCHEDULER_API shared_state {
   // ---- What it knows.
 
   [[nodiscard]] runtime_metrics metrics() const;
+  /// Where the callables were posted that run now, and the watches whose callbacks do. A moment's view.
+  [[nodiscard]] std::vector<std::source_location> running_callables() const;
   /// Counts it and tells the config's handler, or stderr.
   void report_unhandled(std::exception_ptr what, const std::source_location& where) noexcept;
   [[nodiscard]] const ioengine::clock& time() const noexcept;

@@ -41,6 +41,7 @@
 #include <expected>
 #include <memory>
 #include <random>
+#include <source_location>
 #include <span>
 #include <thread>
 #include <vector>
@@ -121,6 +122,10 @@ class FAIO_SCHEDULER_API worker {
   /// The loop runs it next, unless others have waited too long for the thread.
   void bounce(work_item& item) noexcept { _bounced = &item; }
 
+  /// A callable that was posted there begins; it has ended: the default value. For the report of stop().
+  void runs_callable(std::source_location where) noexcept {
+    _callable.store(where, std::memory_order_relaxed);
+  }  // relaxed: static text
   [[nodiscard]] ioengine::engine& io() noexcept { return *_engine; }
   /// True while the worker is leaving: what its engine cancels was not asked for, and goes on elsewhere.
   [[nodiscard]] bool leaving() const noexcept { return _leave.load(std::memory_order_relaxed); }
@@ -139,6 +144,10 @@ class FAIO_SCHEDULER_API worker {
            _slot.load(std::memory_order_relaxed) != nullptr;  // relaxed: a view
   }
   [[nodiscard]] std::size_t timers() const noexcept { return _timers.get(); }
+  /// Where the callable that runs now was posted; line 0: none runs.
+  [[nodiscard]] std::source_location callable_place() const noexcept {
+    return _callable.load(std::memory_order_relaxed);
+  }  // relaxed: a view
   [[nodiscard]] std::size_t station() const noexcept { return _station; }
   /// Owner only. Into its wheel.
   void arm(timer_item& timer, ioengine::time_point deadline) noexcept;
@@ -286,6 +295,7 @@ class FAIO_SCHEDULER_API worker {
   owned_counter _tasks_run, _steals_tried, _steals_won, _slots_taken, _searches, _parks, _wakes, _polls, _overflows,
       _given_away, _timers;
   std::atomic<std::size_t> _id{0};
+  std::atomic<std::source_location> _callable{};
 
   // The owner's alone.
   alignas(queue::line_size) int _transfers = 0;
