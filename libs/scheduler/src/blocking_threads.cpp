@@ -1,8 +1,6 @@
 // blocking_threads -- a queue, and as many threads as there is work in it.
 #include "faio/scheduler/blocking_threads.hpp"
 
-#include <pthread.h>
-
 #include <chrono>
 #include <system_error>
 #include <utility>
@@ -49,7 +47,7 @@ bool blocking_threads::post(work_item& item) {
 
 void blocking_threads::serve(std::size_t index) {
   constexpr std::chrono::seconds kept_idle{10};
-  (void)::pthread_setname_np(::pthread_self(), "faio-blocking");  // a name is a help, not a need
+  _runtime.begin_blocking_thread();
   this_thread().runtime = &_runtime;
   std::unique_lock lock(_mutex);
   for (;;) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <future>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "faio/scheduler/available_cpus.hpp"
@@ -12,6 +14,23 @@
 namespace faio::scheduler {
 
 using begun = std::expected<void, ioengine::setup_error>;
+
+namespace {
+
+void name_this_thread(const std::string& name) {
+  constexpr std::size_t longest = 15;                                             // what the kernel takes
+  (void)::pthread_setname_np(::pthread_self(), name.substr(0, longest).c_str());  // a name is a help, not a need
+}
+
+void pin_this_thread(std::span<const int> processors) {
+  cpu_set_t wanted;
+  CPU_ZERO(&wanted);
+  for (const int each : processors) CPU_SET(each, &wanted);
+  // Refused means that the processor went away meanwhile: running unpinned is all that is left.
+  (void)::pthread_setaffinity_np(::pthread_self(), sizeof wanted, &wanted);
+}
+
+}  // namespace
 
 /// Under _mutex. A seat that nobody sits on any more, or a new one.
 auto shared_state::take_seat(worker_kind kind) -> std::expected<seat*, std::error_code> {
@@ -70,9 +89,8 @@ std::expected<std::size_t, ioengine::setup_error> shared_state::start(worker_kin
 }
 
 void shared_state::thread_main(seat& at, void* startup) {
-  const auto name =
-      settings.thread_name + (at.occupant->kind() == worker_kind::io ? "-" : "-c") + std::to_string(at.id);
-  (void)::pthread_setname_np(::pthread_self(), name.substr(0, 15).c_str());  // a name is a help, not a need
+  name_this_thread(settings.thread_name + (at.occupant->kind() == worker_kind::io ? "-" : "-c") +
+                   std::to_string(at.id));
   if (settings.pin_threads) pin(*at.occupant);
   auto& outcome = *static_cast<std::promise<begun>*>(startup);
   auto done = begin_on_this_thread(at);
@@ -83,19 +101,21 @@ void shared_state::thread_main(seat& at, void* startup) {
   deactivate(at);
 }
 
-/// The worker's own thread. I/O workers to one processor each; compute workers to all of them, because a thread inherits the one
-/// of the worker that happened to start it.
+/// The worker's own thread. I/O workers to one processor each.
 void shared_state::pin(const worker& who) const {
   if (_processors.empty()) return;
-  cpu_set_t wanted;
-  CPU_ZERO(&wanted);
-  if (who.kind() == worker_kind::io) {
-    CPU_SET(_processors[who.station() % _processors.size()], &wanted);
-  } else {
-    for (const int each : _processors) CPU_SET(each, &wanted);
-  }
-  // Refused means that the processor went away meanwhile: running unpinned is all that is left.
-  (void)::pthread_setaffinity_np(::pthread_self(), sizeof wanted, &wanted);
+  if (who.kind() != worker_kind::io) return run_anywhere();
+  pin_this_thread(std::span(_processors).subspan(who.station() % _processors.size(), 1));
+}
+
+/// Compute workers and threads that may block: on all of them. A thread inherits the one of the worker that happened to start it.
+void shared_state::run_anywhere() const {
+  if (!_processors.empty()) pin_this_thread(_processors);
+}
+
+void shared_state::begin_blocking_thread() const {
+  name_this_thread(settings.thread_name + "-blocking");
+  run_anywhere();
 }
 
 /// The worker, about itself: nobody delivers to it from here on, and what it has goes to the others.

@@ -76,6 +76,16 @@ class ConfigTest : public scheduler_fixture {
     }
     return all;
   }
+  /// Runs `f` on a thread that may block, which it starts, and returns when it has ended.
+  static void on_blocking_thread(runtime& rt, const std::function<void()>& f) {
+    std::promise<void> done;
+    test_item item([&] {
+      f();
+      done.set_value();
+    });
+    ASSERT_TRUE(rt.shared().post_blocking(item));
+    done.get_future().get();
+  }
 };
 
 TEST_P(ConfigTest, TheEngineIsTheOneThatWasAskedFor) {
@@ -91,6 +101,9 @@ TEST_P(ConfigTest, ThreadsHaveTheirNameAndNumber) {
   on_worker(rt, 0, [] { EXPECT_EQ(thread_name(), "elevenchars-0"); });
   on_worker(rt, 1, [] { EXPECT_EQ(thread_name(), "elevenchars-1"); });
   on_worker(rt, 2, [] { EXPECT_EQ(thread_name(), "elevenchars-c2"); });
+  on_blocking_thread(rt, [] { EXPECT_EQ(thread_name(), "elevenchars-blo") << "as much as a name may have"; });
+  runtime by_default(with({.workers = 1}));
+  on_blocking_thread(by_default, [] { EXPECT_EQ(thread_name(), "faio-blocking"); });
 }
 
 TEST_P(ConfigTest, PinnedWorkersStayOnOneProcessorEach) {
@@ -109,6 +122,7 @@ TEST_P(ConfigTest, PinnedWorkersStayOnOneProcessorEach) {
     const auto id = rt.attach_worker();
     ASSERT_TRUE(id.has_value());
     rt.post_to(*id, [&] { EXPECT_EQ(processors().size(), 1U); });
+    on_blocking_thread(rt, [&] { EXPECT_EQ(processors(), mine); });
   });
   done.get_future().get();
   // The host's thread is not ours to pin.

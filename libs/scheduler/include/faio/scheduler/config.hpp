@@ -74,9 +74,9 @@ struct config {
   std::size_t local_queue_capacity = 256;
   /// Posts to the global queue from a worker are gathered and handed over once a turn.
   bool batch_posts = true;
-  /// Each worker stays on one of the processors that the process may use.
+  /// Each I/O worker stays on one of the processors that the process may use. Compute workers and threads that block run on any of them.
   bool pin_threads = false;
-  /// Threads are called this and their number. At most 11 characters, the kernel cuts at 15.
+  /// Threads are called this and their number, those that block this and "-blocking". At most 11 characters, the kernel cuts at 15.
   std::string thread_name = "faio";
   /// Empty: one line on stderr. Counted in either case.
   unhandled_handler on_unhandled = {};

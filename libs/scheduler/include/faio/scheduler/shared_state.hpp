@@ -114,7 +114,10 @@ class FAIO_SCHEDULER_API shared_state {
   pool io;
   pool compute;
 
-  // ---- For its workers.
+  // ---- For its workers and helpers.
+
+  /// A thread that may block, about itself: its name and its processors.
+  void begin_blocking_thread() const;
 
   /// A worker that goes to sleep: stop() may be waiting for that.
   void tell_quiet();
@@ -146,6 +149,7 @@ class FAIO_SCHEDULER_API shared_state {
   void thread_main(seat& at, void* startup);
   std::error_code start_compute_workers();
   void pin(const worker& who) const;
+  void run_anywhere() const;
   void deactivate(seat& at);
   [[nodiscard]] bool quiet() const;
   void ask_all_to_leave();
