@@ -95,32 +95,52 @@ TEST_P(AttachTest, PendingTimersOfALeavingWorkerGoOffElsewhereAndNotEarly) {
   EXPECT_EQ(early, 0);
 }
 
-TEST_P(AttachTest, AHundredOperationsInFlightOfALeavingWorkerGoOnElsewhere) {
+TEST_P(AttachTest, ALeavingWorkerWithAThousandQueuedTasksAndAHundredOperationsInFlightLosesNone) {
+  constexpr std::size_t tasks = 1000;
+  constexpr std::size_t operations = 100;
   runtime rt(with({.workers = 1}));
-  std::vector<std::pair<int, int>> sockets(100);
+  std::vector<std::pair<int, int>> sockets(operations);
   for (auto& [ours, theirs] : sockets) {
     int fds[2];
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds), 0);
     ours = fds[0];
     theirs = fds[1];
   }
-  const auto id = rt.attach_worker();
-  ASSERT_TRUE(id.has_value());
-  std::latch done(100);
+  std::latch done(tasks + operations);
+  std::atomic<int> on_leaver = 0;
+  const auto count = [&] {
+    if (this_worker::id() == 0U) ++on_leaver;
+    done.count_down();
+  };
   std::vector<watcher> watchers;
   for (auto& [ours, theirs] : sockets) {
-    auto watched = rt.watch(ours, POLLIN, [&done, fd = ours](int) {
+    auto watched = rt.watch(ours, POLLIN, [&, fd = ours](int) {
       char byte = 0;
-      if (::read(fd, &byte, 1) == 1) done.count_down();
+      if (::read(fd, &byte, 1) == 1) count();
     });
     ASSERT_TRUE(watched.has_value());
     watchers.push_back(std::move(*watched));
   }
-  // In flight: every worker has gone through its inbox.
-  for (const std::size_t each : ids(rt)) on_worker(rt, each, [] {});
-  ASSERT_TRUE(rt.detach_worker(*id).has_value());
+  on_worker(rt, 0, [] {});  // it was the only one, and has gone through its inbox: all are in flight there
+  const auto heir = rt.attach_worker();
+  ASSERT_TRUE(heir.has_value());
+  occupied other(rt, *heir);  // nobody steals meanwhile
+  gate began;
+  rt.post_to(0, [&] {
+    for (std::size_t i = 0; i < tasks / 2; ++i) {
+      this_worker::post_local(count);
+      this_worker::post_self(count);
+    }
+    began.open();
+    EXPECT_TRUE(rt.detach_worker(0).has_value());
+  });
+  ASSERT_TRUE(began.pass());
+  ASSERT_TRUE(becomes_true([&] { return rt.shared().io.machine.workers() == 1; }));
+  EXPECT_EQ(rt.metrics().global_queue_length, tasks + operations) << "each of them is on its way to another worker";
   for (auto& [ours, theirs] : sockets) ASSERT_EQ(::write(theirs, "x", 1), 1);
+  other.release();
   done.wait();
+  EXPECT_EQ(on_leaver, 0);
   watchers.clear();
   rt.stop();
   for (auto& [ours, theirs] : sockets) {
