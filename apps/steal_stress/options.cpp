@@ -100,7 +100,7 @@ std::string usage() {
          "  --stall-bound N      seconds; a ready task that waits longer, or a caller without progress for so long, is "
          "a\n"
          "                       failure; " +
-         std::to_string(10 * patience) +
+         std::to_string(usual_stall_bound) +
          " in this build\n"
          "\n"
          "Exit code 0: all was well. 1: a task was lost, ran twice or waited too long. 2: the options were wrong.\n"
