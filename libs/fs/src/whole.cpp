@@ -30,7 +30,8 @@ task<result<std::string>> read_file(std::filesystem::path path, std::size_t limi
   std::string all;
   for (;;) {
     const std::size_t had = all.size();
-    all.resize(had + std::min(std::clamp(had, least, most), limit - had == limit ? limit : limit - had + 1));
+    // At most one byte more than the limit allows: whether there is more.
+    all.resize(had + std::min(std::clamp(had, least, most) - 1, limit - had) + 1);
     auto more = co_await opened->read_at(std::as_writable_bytes(std::span(all)).subspan(had), had);
     if (!more) co_return std::unexpected(std::move(more).error());
     all.resize(had + *more);

@@ -45,6 +45,9 @@ TEST_P(WholeTest, ReadsNoMoreThanTheLimit) {
   const auto longer = ctx().block_on(read_file(in_folder("file"), 4));
   EXPECT_EQ(longer.error(), stream_errc::too_long);
   EXPECT_EQ(longer.error().path(), in_folder("file"));
+  EXPECT_EQ(ctx().block_on(read_file(in_folder("file"), 0)).error(), stream_errc::too_long);
+  put(in_folder("empty"), "");
+  EXPECT_EQ(ctx().block_on(read_file(in_folder("empty"), 0)), "");
 }
 
 TEST_P(WholeTest, WritesAllOfAFile) {

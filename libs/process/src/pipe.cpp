@@ -90,7 +90,7 @@ task<result<std::string>> pipe_reader::read_all(std::size_t limit) {
   std::string all;
   for (;;) {
     const std::size_t had = all.size();
-    all.resize(had + std::min(step, limit - had + 1));
+    all.resize(had + std::min(step - 1, limit - had) + 1);  // one more than the limit allows: whether there is more
     const auto more = co_await read_some(std::as_writable_bytes(std::span(all)).subspan(had));
     if (!more) co_return std::unexpected(more.error());
     all.resize(had + *more);

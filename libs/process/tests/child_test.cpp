@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -294,6 +295,23 @@ TEST_P(ChildTest, OutputHasALimit) {
     EXPECT_EQ(endless.error(), stream_errc::too_long);
     const auto just = co_await output(command("printf", "12345"), {}, 5);
     EXPECT_EQ(just->out, "12345");
+  });
+}
+
+TEST_P(ChildTest, ALimitThatNothingReachesIsNone) {
+  constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+  ctx().block_on([&]() -> task<void> {
+    const auto got = co_await output(command("echo", "hello"), {}, none);
+    EXPECT_EQ(got->out, "hello\n");
+    command writes("echo", "hello");
+    writes.out = stdio::pipe;
+    auto one = co_await spawned(writes);
+    const auto all = co_await one.out().read_all(none);
+    EXPECT_EQ(all, "hello\n");
+    const auto nothing = co_await output(command("true"), {}, 0);
+    EXPECT_EQ(nothing->out, "");
+    const auto more = co_await output(command("echo"), {}, 0);
+    EXPECT_EQ(more.error(), stream_errc::too_long);
   });
 }
 
