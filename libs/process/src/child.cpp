@@ -12,7 +12,7 @@
 
 #include "faio/context/hop.hpp"
 #include "faio/context/io.hpp"
-#include "faio/context/when_all.hpp"
+#include "faio/context/task_group.hpp"
 #include "reaper.hpp"
 #include "spawn.hpp"
 
@@ -82,6 +82,7 @@ struct conversation {
   child& with;
   result<std::string> out;
   result<std::string> err;
+  task_group tasks;
 };
 
 task<void> tell(conversation& on, const std::string& input) {
@@ -92,7 +93,19 @@ task<void> tell(conversation& on, const std::string& input) {
 task<void> listen(conversation& on, pipe_reader& from, result<std::string>& into, std::size_t limit) {
   if (!from.is_open()) co_return;
   into = co_await from.read_all(limit);
-  if (!into) (void)on.with.kill();  // ends the other streams too
+  if (into) co_return;
+  // The kill ends the other streams only if nobody else has them: a child of the child lives on.
+  (void)on.with.kill();
+  on.tasks.request_stop();
+}
+
+/// What went wrong; none: nothing did. The stream that failed has had the other one stopped: that one's operation_canceled is not the reason.
+std::error_code what_failed(const conversation& on) {
+  std::error_code first;
+  for (const auto* each : {&on.out, &on.err}) {
+    if (!*each && (!first || first == std::errc::operation_canceled)) first = each->error();
+  }
+  return first;
 }
 
 }  // namespace
@@ -103,12 +116,12 @@ task<result<collected>> output(command what, std::string input, std::size_t limi
   if (what.err == stdio::inherit) what.err = stdio::pipe;
   auto made = co_await child::spawn(std::move(what));
   if (!made) co_return std::unexpected(made.error());
-  conversation all{*made, {}, {}};
-  co_await when_all(tell(all, input), listen(all, made->out(), all.out, limit),
-                    listen(all, made->err(), all.err, limit));
-  for (const auto* each : {&all.out, &all.err}) {
-    if (!*each) co_return std::unexpected(each->error());
-  }
+  conversation all{*made, {}, {}, {}};
+  all.tasks.spawn(tell(all, input));
+  all.tasks.spawn(listen(all, made->out(), all.out, limit));
+  all.tasks.spawn(listen(all, made->err(), all.err, limit));
+  co_await all.tasks.join();
+  if (const auto error = what_failed(all)) co_return std::unexpected(error);
   const auto status = co_await made->wait();
   if (!status) co_return std::unexpected(status.error());
   co_return collected{*status, std::move(*all.out), std::move(*all.err)};

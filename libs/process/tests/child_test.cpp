@@ -315,6 +315,17 @@ TEST_P(ChildTest, ALimitThatNothingReachesIsNone) {
   });
 }
 
+/// A child of the child has the pipes too, and is not killed with it: what waits for them is ended all the same.
+TEST_P(ChildTest, OutputBeyondItsLimitEndsThoughOthersHoldThePipes) {
+  const std::string much(1'000'000, 'x');  // more than a pipe holds: it waits to be read, by nobody
+  ctx().block_on([&]() -> task<void> {
+    const auto out = co_await output(command("sh", "-c", "yes & wait"), much, 1000);
+    EXPECT_EQ(out.error(), stream_errc::too_long);
+    const auto err = co_await output(command("sh", "-c", "yes >&2 & wait"), much, 1000);
+    EXPECT_EQ(err.error(), stream_errc::too_long) << "and not what ended the other stream";
+  });
+}
+
 TEST_P(ChildTest, OutputThatTakesTooLongIsKilled) {
   ctx().block_on([&]() -> task<void> {
     const auto late = co_await timeout(5ms, output(command("sleep", "1000")));

@@ -94,7 +94,8 @@ struct collected {
 /// Effect: runs it to its end; gives it `input`, and collects what it writes, both streams at once. Streams of the command that are set to something
 /// other than inherit are left as they are; an inherited `in` is not: the child reads `input` and then the end.
 /// Call from: a task. Stop requested, or a timeout: the child is killed. Errors: as spawn; stream_errc::too_long: it wrote more
-/// than `limit` bytes to one of them, and was killed. A program that does not read its input is no error.
+/// than `limit` bytes to one of them, and was killed; those whom it has started are not, but their pipes are closed. A program that does not read
+/// its input is no error.
 ///     auto list = co_await faio::process::output(command("ls", "/"));  // list->out            // tests/first_process.cpp
 [[nodiscard("co_await it")]] FAIO_PROCESS_API task<result<collected>> output(command what, std::string input = {},
                                                                              std::size_t limit = 64 * 1024 * 1024);
