@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "faio/context/spawn.hpp"
@@ -54,6 +55,12 @@ struct reader::state {
 
   [[nodiscard]] std::span<const std::byte> left() const noexcept { return std::span(*current).subspan(used); }
   void use_up(std::size_t count) noexcept { used += count; }
+  /// To the front of what is left.
+  void put_back(std::span<const std::byte> bytes) {
+    const auto begin = current->begin();
+    current->erase(begin, begin + static_cast<std::ptrdiff_t>(std::exchange(used, 0)));
+    current->insert(current->begin(), bytes.begin(), bytes.end());
+  }
   [[nodiscard]] error failed(std::error_code code) const {
     return {code, "read", std::make_shared<const detail::subject>(from->path())};
   }
@@ -136,11 +143,14 @@ task<result<std::size_t>> reader::read_some(std::span<std::byte> into) {
 }
 
 task<result<void>> reader::read_exactly(std::span<std::byte> into) {
-  while (!into.empty()) {
-    auto more = co_await read_some(into);
-    if (!more) co_return std::unexpected(std::move(more).error());
-    if (*more == 0) co_return std::unexpected(_state->failed(make_error_code(stream_errc::end_of_stream)));
-    into = into.subspan(*more);
+  for (std::size_t got = 0; got < into.size();) {
+    auto more = co_await read_some(into.subspan(got));
+    if (more && *more == 0) more = std::unexpected(_state->failed(make_error_code(stream_errc::end_of_stream)));
+    if (!more) {
+      _state->put_back(into.first(got));
+      co_return std::unexpected(std::move(more).error());
+    }
+    got += *more;
   }
   co_return result<void>{};
 }

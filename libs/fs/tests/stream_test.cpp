@@ -115,6 +115,41 @@ TEST_P(StreamTest, GoesOnAfterAStopAndInAnotherTask) {
   });
 }
 
+/// What it had copied by then is there for the next who reads.
+TEST_P(StreamTest, ReadExactlyTakesAllOrNothing) {
+  const std::string text = "0123456789abcdef";
+  put(in_folder("file"), text);
+  for (const std::size_t block : {std::size_t{1}, std::size_t{4}, std::size_t{5}, std::size_t{100}}) {
+    ctx().block_on([&]() -> task<void> {
+      auto from = co_await reading(in_folder("file"), {.block = block});
+      std::array<std::byte, 1> first{};
+      (void)co_await from.read_exactly(first);
+      std::array<std::byte, 6> six{};
+      auto stopped = spawn([&]() -> task<fs::result<void>> {
+        const auto token = co_await current_stop_token();
+        while (!token.stop_requested()) co_await yield();
+        co_return co_await from.read_exactly(six);
+      });
+      stopped.request_stop();
+      const auto ended = co_await std::move(stopped);
+      if (ended) {
+        EXPECT_EQ(as_text(six), text.substr(1, 6)) << "all of it was in the block";
+      } else {
+        EXPECT_EQ(ended.error(), std::errc::operation_canceled);
+        const auto again = co_await from.read_exactly(six);
+        EXPECT_TRUE(again.has_value());
+        EXPECT_EQ(as_text(six), text.substr(1, 6)) << block;
+      }
+      std::array<std::byte, 10> ten{};
+      const auto over = co_await from.read_exactly(ten);
+      EXPECT_EQ(over.error(), stream_errc::end_of_stream);
+      const auto rest = co_await from.read_exactly(std::span(ten).first(9));
+      EXPECT_TRUE(rest.has_value()) << "what there is stays to be read";
+      EXPECT_EQ(as_text(std::span(ten).first(9)), text.substr(7)) << block;
+    });
+  }
+}
+
 TEST_P(StreamTest, AFailedReadNamesThePath) {
   ctx().block_on([&]() -> task<void> {
     const auto missing = co_await reader::open(in_folder("missing"));

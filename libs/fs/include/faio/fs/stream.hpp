@@ -40,7 +40,7 @@ class FAIO_FS_API reader {
 
   /// Call from: a task. At least one byte, as many as there are in the block; 0: the end. Stopped: operation_canceled, nothing was taken.
   [[nodiscard("co_await it")]] task<result<std::size_t>> read_some(std::span<std::byte> into);
-  /// All of it. stream_errc::end_of_stream: the file ends before.
+  /// All of it. stream_errc::end_of_stream: the file ends before. Then, or stopped: nothing was taken; what is in `into` is not known.
   [[nodiscard("co_await it")]] task<result<void>> read_exactly(std::span<std::byte> into);
   /// Up to and with `delimiter`, at most `limit` bytes: stream_errc::too_long. end_of_stream: there is none; what there is stays to be read.
   [[nodiscard("co_await it")]] task<result<std::string>> read_until(std::string_view delimiter,
