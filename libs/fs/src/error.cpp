@@ -10,7 +10,7 @@ const std::string& error::path() const noexcept {
 
 std::string error::message() const {
   std::string text = _doing;
-  if (_with != nullptr) {
+  if (!path().empty()) {
     text += ' ';
     text += _with->path;
     if (!_with->second.empty()) {

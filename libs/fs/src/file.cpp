@@ -25,6 +25,11 @@ file_state::~file_state() {
   if (fd >= 0) (void)::close(fd);
 }
 
+const file_state& no_file() noexcept {
+  static const file_state none(-1, 0, std::make_shared<const subject>());
+  return none;
+}
+
 fs::result<int> file_awaiter::await_resume() noexcept {
   auto gave = io_awaiter::await_resume();
   if (!gave) return std::unexpected(error(gave.error(), _doing, _on.named));
@@ -124,6 +129,7 @@ task<result<file>> file::open(std::filesystem::path path, int flags, mode_t mode
 }
 
 task<result<void>> file::read_exactly_at(std::span<std::byte> into, std::uint64_t offset) const {
+  if (!is_open()) co_return std::unexpected(failed(std::make_error_code(std::errc::bad_file_descriptor), "read"));
   for (std::size_t done = 0; done < into.size();) {
     auto more = co_await read_at(into.subspan(done), offset + done);
     if (!more) co_return std::unexpected(std::move(more).error());
@@ -134,6 +140,7 @@ task<result<void>> file::read_exactly_at(std::span<std::byte> into, std::uint64_
 }
 
 task<result<void>> file::write_all_at(std::span<const std::byte> from, std::uint64_t offset) const {
+  if (!is_open()) co_return std::unexpected(failed(std::make_error_code(std::errc::bad_file_descriptor), "write"));
   for (std::size_t done = 0; done < from.size();) {
     auto more = co_await write_at(from.subspan(done), offset + done);
     if (!more) co_return std::unexpected(std::move(more).error());
@@ -145,7 +152,7 @@ task<result<void>> file::write_all_at(std::span<const std::byte> from, std::uint
 
 task<result<std::uint64_t>> file::size() const {
   struct stat status{};
-  const int fd = _state->fd;
+  const int fd = state().fd;
   const auto ask = [fd, &status] { return ::fstat(fd, &status) == 0 ? std::error_code() : last_error_code(); };
   const auto error = co_await blocking(ask);
   if (error) co_return std::unexpected(failed(error, "stat"));
@@ -153,7 +160,7 @@ task<result<std::uint64_t>> file::size() const {
 }
 
 task<result<void>> file::truncate(std::uint64_t size) const {
-  const int fd = _state->fd;
+  const int fd = state().fd;
   const auto cut = [fd, size] {
     return ::ftruncate(fd, static_cast<off_t>(size)) == 0 ? std::error_code() : last_error_code();
   };
@@ -163,7 +170,7 @@ task<result<void>> file::truncate(std::uint64_t size) const {
 }
 
 task<result<void>> file::advise(int advice, std::uint64_t offset, std::uint64_t length) const {
-  const int fd = _state->fd;
+  const int fd = state().fd;
   const auto tell = [=] {
     return ::posix_fadvise(fd, static_cast<off_t>(offset), static_cast<off_t>(length), advice);  // gives the errno
   };
@@ -173,7 +180,7 @@ task<result<void>> file::advise(int advice, std::uint64_t offset, std::uint64_t 
 }
 
 task<result<void>> file::close() {
-  const int fd = std::exchange(_state->fd, -1);
+  const int fd = _state != nullptr ? std::exchange(_state->fd, -1) : -1;
   const auto close_it = [fd] { return ::close(fd) == 0 ? std::error_code() : last_error_code(); };
   const auto error = co_await blocking(close_it);
   if (error) co_return std::unexpected(failed(error, "close"));

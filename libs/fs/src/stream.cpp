@@ -15,6 +15,12 @@ namespace {
 
 using bytes = std::vector<std::byte>;
 
+/// What was moved from, or closed.
+std::unexpected<error> not_open(const char* doing, const std::string& path = {}) {
+  return std::unexpected(error(std::make_error_code(std::errc::bad_file_descriptor), doing,
+                               std::make_shared<const detail::subject>(path)));
+}
+
 /// All of the block, or up to the end of the file.
 task<result<std::size_t>> read_block(const file& from, std::span<std::byte> into, std::uint64_t offset) {
   std::size_t done = 0;
@@ -122,6 +128,7 @@ task<result<bool>> reader::fill() {
 }
 
 task<result<std::span<const std::byte>>> reader::next_block() {
+  if (_state == nullptr) co_return not_open("read");
   if (_state->left().empty()) {
     auto filled = co_await fill();
     if (!filled) co_return std::unexpected(std::move(filled).error());
@@ -132,6 +139,7 @@ task<result<std::span<const std::byte>>> reader::next_block() {
 }
 
 task<result<std::size_t>> reader::read_some(std::span<std::byte> into) {
+  if (_state == nullptr) co_return not_open("read");
   if (_state->left().empty()) {
     auto filled = co_await fill();
     if (!filled) co_return std::unexpected(std::move(filled).error());
@@ -143,6 +151,7 @@ task<result<std::size_t>> reader::read_some(std::span<std::byte> into) {
 }
 
 task<result<void>> reader::read_exactly(std::span<std::byte> into) {
+  if (_state == nullptr) co_return not_open("read");
   for (std::size_t got = 0; got < into.size();) {
     auto more = co_await read_some(into.subspan(got));
     if (more && *more == 0) more = std::unexpected(_state->failed(make_error_code(stream_errc::end_of_stream)));
@@ -156,6 +165,7 @@ task<result<void>> reader::read_exactly(std::span<std::byte> into) {
 }
 
 task<result<std::string>> reader::read_until(std::string_view delimiter, std::size_t limit) {
+  if (_state == nullptr) co_return not_open("read");
   for (std::size_t searched = 0;;) {
     const auto left = _state->left();
     const std::string_view text(reinterpret_cast<const char*>(left.data()), left.size());
@@ -184,12 +194,14 @@ task<result<writer>> writer::create(std::filesystem::path path, mode_t mode, str
 }
 
 task<result<void>> writer::write_all(std::span<const std::byte> from) {
+  if (!_to.is_open()) co_return not_open("write", _to.path());
   _kept.append(reinterpret_cast<const char*>(from.data()), from.size());
   if (_kept.size() < _block) co_return result<void>{};
   co_return co_await flush();
 }
 
 task<result<void>> writer::flush() {
+  if (!_to.is_open()) co_return not_open("write", _to.path());
   auto wrote = co_await _to.write_all_at(_kept, _offset);
   if (!wrote) co_return wrote;
   _offset += _kept.size();

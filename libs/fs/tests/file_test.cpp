@@ -65,6 +65,41 @@ TEST_P(FileTest, ReadsAndWritesSeveralBuffers) {
   });
 }
 
+TEST_P(FileTest, OneThatWasMovedFromIsNotOpen) {
+  ctx().block_on([&]() -> task<void> {
+    auto one = co_await opened(in_folder("one"), O_RDWR | O_CREAT);
+    file taken = std::move(one);
+    std::array<std::byte, 4> bytes{};
+    const iovec vector{bytes.data(), bytes.size()};
+    const auto is_closed = [](const auto& gave) { return !gave && gave.error() == std::errc::bad_file_descriptor; };
+    // NOLINTBEGIN(bugprone-use-after-move): that is what is tested
+    EXPECT_FALSE(one.is_open());
+    EXPECT_EQ(one.path(), "");
+    EXPECT_EQ(one.native_handle(), -1);
+    EXPECT_TRUE(is_closed(co_await one.read_at(bytes, 0)));
+    EXPECT_TRUE(is_closed(co_await one.write_at(bytes, 0)));
+    EXPECT_TRUE(is_closed(co_await one.read_vectored_at({&vector, 1}, 0)));
+    EXPECT_TRUE(is_closed(co_await one.write_vectored_at({&vector, 1}, 0)));
+    EXPECT_TRUE(is_closed(co_await one.read_exactly_at(bytes, 0)));
+    EXPECT_TRUE(is_closed(co_await one.read_exactly_at({}, 0)));
+    EXPECT_TRUE(is_closed(co_await one.write_all_at(bytes, 0)));
+    EXPECT_TRUE(is_closed(co_await one.write_all_at("", 0)));
+    EXPECT_TRUE(is_closed(co_await one.sync()));
+    EXPECT_TRUE(is_closed(co_await one.sync_data()));
+    EXPECT_TRUE(is_closed(co_await one.size()));
+    EXPECT_TRUE(is_closed(co_await one.truncate(0)));
+    EXPECT_TRUE(is_closed(co_await one.advise(POSIX_FADV_RANDOM)));
+    const auto closed = co_await one.close();
+    EXPECT_TRUE(is_closed(closed));
+    EXPECT_EQ(closed.error().message(), "close: Bad file descriptor");
+    // NOLINTEND(bugprone-use-after-move)
+    EXPECT_TRUE(taken.is_open());
+    EXPECT_TRUE((co_await taken.close()).has_value());
+    EXPECT_TRUE(is_closed(co_await taken.read_at(bytes, 0))) << "the same for one that is closed";
+    EXPECT_TRUE(is_closed(co_await taken.close()));
+  });
+}
+
 TEST_P(FileTest, KnowsAndChangesItsSize) {
   ctx().block_on([&]() -> task<void> {
     auto one = co_await opened(in_folder("one"), O_RDWR | O_CREAT);

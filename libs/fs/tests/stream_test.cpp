@@ -150,6 +150,33 @@ TEST_P(StreamTest, ReadExactlyTakesAllOrNothing) {
   }
 }
 
+TEST_P(StreamTest, OneThatWasMovedFromIsNotOpen) {
+  put(in_folder("file"), "text");
+  ctx().block_on([&]() -> task<void> {
+    auto from = co_await reading(in_folder("file"));
+    reader taken = std::move(from);
+    std::array<std::byte, 2> bytes{};
+    // NOLINTBEGIN(bugprone-use-after-move): that is what is tested
+    EXPECT_EQ((co_await from.read_some(bytes)).error(), std::errc::bad_file_descriptor);
+    EXPECT_EQ((co_await from.read_exactly(bytes)).error(), std::errc::bad_file_descriptor);
+    EXPECT_EQ((co_await from.read_until("\n")).error(), std::errc::bad_file_descriptor);
+    EXPECT_EQ((co_await from.next_block()).error(), std::errc::bad_file_descriptor);
+    EXPECT_TRUE((co_await taken.read_exactly(bytes)).has_value());
+
+    auto to = co_await writer::create(in_folder("out"));
+    writer kept = std::move(*to);
+    EXPECT_EQ((co_await to->write_all("lost")).error(), std::errc::bad_file_descriptor);
+    EXPECT_EQ((co_await to->flush()).error(), std::errc::bad_file_descriptor);
+    EXPECT_EQ((co_await to->close()).error(), std::errc::bad_file_descriptor);
+    // NOLINTEND(bugprone-use-after-move)
+    EXPECT_FALSE(to->target().is_open());
+    EXPECT_TRUE((co_await kept.write_all("kept")).has_value());
+    EXPECT_TRUE((co_await kept.close()).has_value());
+    EXPECT_EQ((co_await kept.write_all("late")).error(), std::errc::bad_file_descriptor) << "it is closed";
+  });
+  EXPECT_EQ(contents(in_folder("out")), "kept");
+}
+
 TEST_P(StreamTest, AFailedReadNamesThePath) {
   ctx().block_on([&]() -> task<void> {
     const auto missing = co_await reader::open(in_folder("missing"));

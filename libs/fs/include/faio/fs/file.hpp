@@ -50,6 +50,9 @@ struct FAIO_FS_API file_state {
   const std::shared_ptr<const subject> named;
 };
 
+/// That of a file that was moved from: the kernel refuses its descriptor.
+FAIO_FS_API const file_state& no_file() noexcept;
+
 /// One operation on a file, awaited: its error names the path.
 class FAIO_FS_API file_awaiter : public context::io_awaiter {
  public:
@@ -155,7 +158,8 @@ struct sync_step {
 
 }  // namespace detail
 
-/// Move-only. Destroyed: closed, without a word about what the kernel has to say to that; close() tells.
+/// Move-only. Destroyed: closed, without a word about what the kernel has to say to that; close() tells. One that was closed or moved from: every call
+/// gives bad_file_descriptor.
 class FAIO_FS_API file {
  public:
   /// Effect: opens it, close-on-exec. Call from: a task. `flags` and `mode` as open(2); O_DIRECT needs an aligned_buffer for each read and write.
@@ -168,21 +172,21 @@ class FAIO_FS_API file {
 
   /// Call from: a task. Up to into.size() bytes from there, as a result<std::size_t>; 0: the end of the file.
   [[nodiscard]] detail::read_awaitable read_at(std::span<std::byte> into, std::uint64_t offset) const noexcept {
-    return {*_state, into, offset};
+    return {state(), into, offset};
   }
   /// Call from: a task. Up to from.size() bytes to there, as a result<std::size_t>. no_space_on_device, file_too_large, ...
   [[nodiscard]] auto write_at(std::span<const std::byte> from, std::uint64_t offset) const noexcept {
-    return detail::file_awaitable<std::size_t, detail::write_step>(*_state, "write", {from, offset});
+    return detail::file_awaitable<std::size_t, detail::write_step>(state(), "write", {from, offset});
   }
   [[nodiscard]] auto write_at(std::string_view text, std::uint64_t offset) const noexcept {
     return write_at(std::as_bytes(std::span(text)), offset);
   }
   /// The same with several buffers. The array stays in place too.
   [[nodiscard]] auto read_vectored_at(std::span<const iovec> into, std::uint64_t offset) const noexcept {
-    return detail::file_awaitable<std::size_t, detail::read_vectored_step>(*_state, "read", {into, offset});
+    return detail::file_awaitable<std::size_t, detail::read_vectored_step>(state(), "read", {into, offset});
   }
   [[nodiscard]] auto write_vectored_at(std::span<const iovec> from, std::uint64_t offset) const noexcept {
-    return detail::file_awaitable<std::size_t, detail::write_vectored_step>(*_state, "write", {from, offset});
+    return detail::file_awaitable<std::size_t, detail::write_vectored_step>(state(), "write", {from, offset});
   }
   /// All of it. stream_errc::end_of_stream: the file ends before.
   [[nodiscard("co_await it")]] task<result<void>> read_exactly_at(std::span<std::byte> into,
@@ -196,10 +200,10 @@ class FAIO_FS_API file {
 
   /// Call from: a task. result<void>: what was written is on the device; with sync_data, all that reading it needs.
   [[nodiscard]] auto sync() const noexcept {
-    return detail::file_awaitable<void, detail::sync_step>(*_state, "sync", {false});
+    return detail::file_awaitable<void, detail::sync_step>(state(), "sync", {false});
   }
   [[nodiscard]] auto sync_data() const noexcept {
-    return detail::file_awaitable<void, detail::sync_step>(*_state, "sync", {true});
+    return detail::file_awaitable<void, detail::sync_step>(state(), "sync", {true});
   }
 
   // On a thread that may block:
@@ -214,16 +218,20 @@ class FAIO_FS_API file {
   [[nodiscard("co_await it")]] task<result<void>> close();
 
   [[nodiscard]] bool is_open() const noexcept { return _state != nullptr && _state->fd >= 0; }
-  [[nodiscard]] const std::string& path() const noexcept { return _state->named->path; }
-  /// For calls that have no name here. The file's: do not close it.
-  [[nodiscard]] int native_handle() const noexcept { return _state->fd; }
+  /// Empty: it was moved from.
+  [[nodiscard]] const std::string& path() const noexcept { return state().named->path; }
+  /// For calls that have no name here. The file's: do not close it. -1: it is not open.
+  [[nodiscard]] int native_handle() const noexcept { return state().fd; }
 
   // ---- end of the public interface ----
 
  private:
   explicit file(std::unique_ptr<detail::file_state> made) noexcept : _state(std::move(made)) {}
+  [[nodiscard]] const detail::file_state& state() const noexcept {
+    return _state != nullptr ? *_state : detail::no_file();
+  }
   [[nodiscard]] error failed(std::error_code code, const char* doing) const noexcept {
-    return {code, doing, _state->named};
+    return {code, doing, state().named};
   }
   std::unique_ptr<detail::file_state> _state;
 };

@@ -30,7 +30,7 @@ struct stream_options {
   std::size_t block = 128 * 1024;  ///< read, or written, at a time
 };
 
-/// Move-only.
+/// Move-only. One that was moved from: every call gives bad_file_descriptor.
 class FAIO_FS_API reader {
  public:
   /// Takes the file over.
@@ -60,7 +60,8 @@ class FAIO_FS_API reader {
   std::unique_ptr<state> _state;
 };
 
-/// Move-only. What was not flushed when it is destroyed is lost: a destructor cannot wait.
+/// Move-only. What was not flushed when it is destroyed is lost: a destructor cannot wait. One that was moved from, or closed: every call
+/// gives bad_file_descriptor.
 class FAIO_FS_API writer {
  public:
   /// Takes the file over.
