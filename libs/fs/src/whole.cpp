@@ -9,8 +9,10 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <optional>
 #include <random>
 #include <stop_token>
+#include <utility>
 
 #include "faio/context/descriptor.hpp"
 #include "faio/context/hop.hpp"
@@ -96,12 +98,11 @@ std::error_code write_out(int fd, std::span<const std::byte> bytes, const std::s
   return {};
 }
 
-std::error_code sync_directory(const std::filesystem::path& of) {
-  const auto folder = of.parent_path();
+/// Where a name is; empty: errno says why not.
+std::optional<context::descriptor> open_directory_of(const std::filesystem::path& name) {
+  const auto folder = name.parent_path();
   const int fd = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return last_error_code();
-  const context::descriptor closes(fd);
-  return ::fsync(fd) == 0 ? std::error_code() : last_error_code();
+  return fd >= 0 ? std::optional<context::descriptor>(std::in_place, fd) : std::nullopt;
 }
 
 /// What went wrong, and while doing what.
@@ -120,15 +121,17 @@ trouble replace(std::filesystem::path path, std::span<const std::byte> bytes, wr
   const bool is_there = ::stat(path.c_str(), &old) == 0;
   if (is_there && S_ISDIR(old.st_mode)) return {std::make_error_code(std::errc::is_a_directory), "write"};
 
+  // Before anything is replaced: from the rename on only the sync itself can fail.
+  const auto folder = options.durable ? open_directory_of(path) : std::nullopt;
+  if (options.durable && !folder) return {last_error_code(), "open the directory of"};
+
   temporary fresh;
   if (auto error = fresh.create(path, options.mode)) return {error, "create a temporary file beside"};
   if (is_there && ::fchmod(fresh.fd(), old.st_mode & 07777) != 0) return {last_error_code(), "set the mode of"};
   if (auto error = write_out(fresh.fd(), bytes, stop)) return {error, "write"};
   if (options.durable && ::fsync(fresh.fd()) != 0) return {last_error_code(), "sync"};
   if (auto error = fresh.rename_to(path)) return {error, "replace"};
-  if (options.durable) {
-    if (auto error = sync_directory(path)) return {error, "sync the directory of"};
-  }
+  if (options.durable && ::fsync(folder->fd()) != 0) return {last_error_code(), "sync the directory of"};
   return {};
 }
 

@@ -6,13 +6,30 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <utility>
 
 #include "faio/context/stream_errors.hpp"
 #include "fs_fixture.hpp"
+
+namespace {
+bool directories_cannot_be_synced = false;  // of this process
+}
+
+/// The library's calls come by here: a disk that fails when a directory is written to it cannot be had otherwise.
+extern "C" int fsync(int fd) {
+  struct stat of{};
+  if (directories_cannot_be_synced && ::fstat(fd, &of) == 0 && S_ISDIR(of.st_mode)) {
+    errno = EIO;
+    return -1;
+  }
+  return static_cast<int>(::syscall(SYS_fsync, fd));
+}
 
 namespace faio::fs {
 namespace {
@@ -180,6 +197,46 @@ TEST_P(WholeProcessTest, AFullDiskLeavesTheOldContent) {
         EXPECT_EQ(contents(in_folder("file")), "old");
         EXPECT_EQ(names_in(folder().path()), 1U);
       });
+}
+
+/// A folder that one may write to but not read cannot be synced: that is found out while the old content is there.
+TEST_P(WholeProcessTest, ADirectoryThatCannotBeOpenedLeavesTheOldContent) {
+  put(in_folder("file"), "old");
+  ::chmod(in_folder("file").c_str(), 0666);
+  in_a_process(
+      [this] {
+        constexpr uid_t nobody = 65534;
+        if (::geteuid() == 0 && ::chown(folder().path().c_str(), nobody, nobody) != 0) return "no other owner here";
+        if (::chmod(folder().path().c_str(), 0300) != 0) return "no mode can be set here";
+        if (::geteuid() == 0 && ::setuid(nobody) != 0) return "one has to stay root here";
+        return "";
+      },
+      [this](runtime_context& ctx) {
+        const auto wrote = ctx.block_on(write_file(in_folder("file"), "new"));
+        EXPECT_EQ(wrote.error(), std::errc::permission_denied);
+        EXPECT_STREQ(wrote.error().doing(), "open the directory of");
+        EXPECT_EQ(contents(in_folder("file")), "old");
+        EXPECT_TRUE(ctx.block_on(write_file(in_folder("file"), "new", {.durable = false})).has_value());
+      });
+  ::chmod(folder().path().c_str(), 0700);
+  EXPECT_EQ(contents(in_folder("file")), "new");
+  EXPECT_EQ(names_in(folder().path()), 1U);
+}
+
+TEST_P(WholeProcessTest, ADirectoryThatCannotBeSyncedHasTheNewContent) {
+  put(in_folder("file"), "old");
+  in_a_process(
+      [] {
+        directories_cannot_be_synced = true;
+        return "";
+      },
+      [this](runtime_context& ctx) {
+        const auto wrote = ctx.block_on(write_file(in_folder("file"), "new"));
+        EXPECT_EQ(wrote.error(), std::errc::io_error);
+        EXPECT_STREQ(wrote.error().doing(), "sync the directory of");
+        EXPECT_EQ(contents(in_folder("file")), "new");
+      });
+  EXPECT_EQ(names_in(folder().path()), 1U);
 }
 
 TEST_P(WholeProcessTest, AKilledWriterLeavesOneContentOrTheOther) {

@@ -31,7 +31,8 @@ struct write_options {
 /// Effect: writes a file in one step: into a temporary one beside it, which is synced and renamed over `path`; then the directory is synced. Whoever opens `path`, at any
 /// time, also after a crash, finds all of the old content or all of the new. A symbolic link is followed. The bytes stay in place until it is done.
 /// Call from: a task; runs on a thread that may block. Stop requested: between two pieces of 1 MiB, operation_canceled. Errors: no_space_on_device,
-/// permission_denied, is_a_directory, ...; then the temporary file is removed and the old content is there.
+/// permission_denied, is_a_directory, ...; then the temporary file is removed and the old content is there. But for one: when the sync of the directory
+/// fails, which comes last, the new content is there, and after a power cut perhaps the old one; its doing() is "sync the directory of".
 ///     auto wrote = co_await faio::fs::write_file("settings", text);                           // tests/first_fs.cpp
 [[nodiscard("co_await it")]] FAIO_FS_API task<result<void>> write_file(std::filesystem::path path,
                                                                        std::span<const std::byte> bytes,
