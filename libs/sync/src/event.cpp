@@ -42,7 +42,9 @@ bool barrier::awaiter::suspend(context::promise_base& waiting) {
     set_state(wait_state::granted);
   }
   woken.wake_all();
-  return false;
+  if (context::may_go_on()) return false;
+  context::come_by_the_loop(waiting);
+  return true;
 }
 
 bool barrier::awaiter::withdraw() noexcept {

@@ -64,5 +64,43 @@ TEST(BusyTest, AChannelWithValues) {
   });
 }
 
+TEST(BusyTest, AChannelThatIsClosed) {
+  channel<int> numbers(1);
+  numbers.close();
+  others_get_their_turn([&] { return numbers.recv(); });
+  others_get_their_turn([&] { return numbers.send(1); });
+}
+
+TEST(BusyTest, AConditionThatHolds) {
+  mutex lock;
+  condition_variable changed;
+  auto guard = lock.blocking_lock();
+  others_get_their_turn([&] { return changed.wait(guard, [] { return true; }); });
+}
+
+TEST(BusyTest, ALatchThatIsOpen) {
+  latch done(0);
+  others_get_their_turn([&] { return done.wait(); });
+}
+
+TEST(BusyTest, ABarrierThatWaitsForNobodyElse) {
+  barrier at(1);
+  others_get_their_turn([&] { return at.arrive_and_wait(); });
+}
+
+TEST(BusyTest, ALockThatIsShared) {
+  shared_mutex lock;
+  others_get_their_turn([&] { return lock.lock_shared(); });
+}
+
+TEST(BusyTest, ABroadcastWithValues) {
+  broadcast<int> news(1);
+  auto reader = news.subscribe();
+  others_get_their_turn([&] {
+    (void)news.send(1);
+    return reader.recv();
+  });
+}
+
 }  // namespace
 }  // namespace faio::sync
