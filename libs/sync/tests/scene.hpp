@@ -1,8 +1,10 @@
-// scene -- what the tests of the primitives share: tasks that are known to wait, and a number from the environment.
+// scene -- what the tests of the primitives share: tasks that are known to wait, a number from the environment, and how many descriptors are open.
 #pragma once
 
+#include <dirent.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -62,6 +64,14 @@ inline std::uint64_t seed_of_this_run() {
 /// FAIO_ROUNDS, or `usual`; a fifth of that under a sanitizer.
 inline std::uint64_t rounds_of_this_run(std::uint64_t usual) {
   return number_from_environment("FAIO_ROUNDS", FAIO_UNDER_SANITIZER != 0 ? usual / 5 : usual);
+}
+
+inline std::size_t open_descriptors() {
+  std::size_t count = 0;
+  DIR* const folder = ::opendir("/proc/self/fd");
+  while (::readdir(folder) != nullptr) ++count;
+  ::closedir(folder);
+  return count;
 }
 
 /// Whether it failed with this.
