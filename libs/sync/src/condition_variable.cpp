@@ -7,17 +7,18 @@ namespace faio::sync {
 
 class condition_variable::parking : task_waiter {
  public:
-  parking(gate& at, mutex& held) noexcept : _at(at), _held(held) {}
+  parking(gate& at, mutex::guard& guard) noexcept : _at(at), _guard(guard) {}
   ~parking() {
     if (abandoned()) (void)_at.pulse_one();  // it was for somebody who can act on it
   }
   [[nodiscard]] bool await_ready() const noexcept { return false; }
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> waiting) {
-    mutex& held = _held;  // this coroutine may go on elsewhere as soon as it is in line
+    // First what may throw, with the guard as it is.   SyncMemoryTest.AConditionVariableLeavesTheLockWithItsHolder
     if (!begin(waiting.promise())) set_state(wait_state::canceled);
+    mutex* const held = _lock = _guard.release();  // this coroutine may go on elsewhere as soon as it is in line
     const wait_state now = _at.wait_for_pulse(*this);
-    held.unlock();
+    held->unlock();
     return now == wait_state::queued;
   }
   result<void> await_resume() noexcept {
@@ -25,18 +26,21 @@ class condition_variable::parking : task_waiter {
     if (state() != wait_state::granted) return std::unexpected(context::canceled());
     return {};
   }
+  /// Afterwards: the one that was given back.
+  [[nodiscard]] mutex& lock() const noexcept { return *_lock; }
 
  private:
   bool withdraw() noexcept override { return _at.cancel(*this); }
   gate& _at;
-  mutex& _held;
+  mutex::guard& _guard;
+  mutex* _lock = nullptr;  // what it held
 };
 
 task<result<void>> condition_variable::wait(mutex::guard& guard) {
   if (!guard) throw std::logic_error("faio: condition_variable::wait needs a guard that holds the lock");
-  mutex* const held = guard.release();  // the parking gives it back
-  auto waited = co_await parking(_gate, *held);
-  guard = co_await held->lock_unstoppably();
+  parking here(_gate, guard);
+  auto waited = co_await here;  // gives the lock back
+  guard = co_await here.lock().lock_unstoppably();
   co_return waited;
 }
 

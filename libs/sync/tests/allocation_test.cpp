@@ -1,4 +1,5 @@
-// allocation_test -- a waiter lives in its coroutine's frame: waiting allocates nothing.
+// allocation_test -- a waiter lives in its coroutine's frame: waiting allocates nothing. And where there is no memory to begin a wait with, nothing is
+// lost by that.
 #include <cstdlib>
 #include <new>
 
@@ -8,10 +9,11 @@
 namespace {
 // Of this thread: with one worker that is all that the tasks do.
 thread_local long allocations = 0;
+thread_local bool none_left = false;
 
 void* count_and_allocate(std::size_t size) {
   ++allocations;
-  void* const memory = std::malloc(size);
+  void* const memory = none_left ? nullptr : std::malloc(size);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
@@ -138,6 +140,84 @@ TEST(SyncAllocationTest, WaitingForAChannel) {
                                    co_return;
                                  }),
             0);
+}
+
+/// Runs `what` on one worker in a task to whose scope, and to several above it, no stop request finds its way yet: the first wait makes that way,
+/// and needs memory for it.
+void far_from_all_stops(task<> what) {
+  runtime_context ctx{{.workers = 1}};
+  const auto deeper = [](auto& self, int levels, task<> last) -> task<> {
+    auto beneath = levels == 0 ? spawn(std::move(last)) : spawn(self(self, levels - 1, std::move(last)));
+    while (!beneath.done()) co_await yield();  // and does not wait, which would make its part of the way
+    co_await std::move(beneath);
+  };
+  ctx.block_on(deeper(deeper, 3, std::move(what)));
+}
+
+/// Whether a wait that finds no memory says so.
+template <class T>
+task<bool> has_no_memory_for(task<T> wait) {
+  none_left = true;
+  try {
+    (void)co_await std::move(wait);
+  } catch (const std::bad_alloc&) {
+    none_left = false;
+    co_return true;
+  }
+  none_left = false;
+  co_return false;
+}
+
+TEST(SyncMemoryTest, AConditionVariableLeavesTheLockWithItsHolder) {
+  mutex lock;
+  condition_variable changed;
+  far_from_all_stops([](mutex& its, condition_variable& on) -> task<> {
+    auto guard = co_await its.lock();
+    EXPECT_TRUE(co_await has_no_memory_for(on.wait(guard)));
+    EXPECT_TRUE(guard);
+    EXPECT_FALSE(its.try_lock());
+  }(lock, changed));
+  EXPECT_TRUE(lock.try_lock()) << "the guard gave it back";
+}
+
+TEST(SyncMemoryTest, NothingIsTakenAndNobodyStaysInLine) {
+  mutex lock;
+  semaphore permits(0);
+  event happened(reset::automatic);
+  barrier at(2);
+  channel<int> numbers(0);
+  broadcast<int> news(1);
+  auto held = lock.blocking_lock();
+  far_from_all_stops([](mutex& m) -> task<> {
+    EXPECT_TRUE(co_await has_no_memory_for([](mutex& its) -> task<> { (void)co_await its.lock(); }(m)));
+  }(lock));
+  far_from_all_stops([](semaphore& s) -> task<> {
+    EXPECT_TRUE(co_await has_no_memory_for([](semaphore& its) -> task<> { (void)co_await its.acquire(); }(s)));
+  }(permits));
+  far_from_all_stops([](event& e) -> task<> {
+    EXPECT_TRUE(co_await has_no_memory_for([](event& its) -> task<> { (void)co_await its.wait(); }(e)));
+  }(happened));
+  far_from_all_stops([](barrier& b) -> task<> {
+    EXPECT_TRUE(co_await has_no_memory_for([](barrier& its) -> task<> { (void)co_await its.arrive_and_wait(); }(b)));
+  }(at));
+  far_from_all_stops([](channel<int>& c) -> task<> {
+    EXPECT_TRUE(co_await has_no_memory_for([](channel<int>& its) -> task<> { (void)co_await its.recv(); }(c)));
+  }(numbers));
+  far_from_all_stops([](broadcast<int>& b) -> task<> {
+    auto reader = b.subscribe();
+    EXPECT_TRUE(co_await has_no_memory_for(reader.recv()));
+  }(news));
+  held.unlock();
+  EXPECT_TRUE(lock.try_lock());
+  permits.release();
+  EXPECT_TRUE(permits.try_acquire());
+  happened.set();
+  EXPECT_TRUE(happened.try_wait());
+  EXPECT_TRUE(failed_with(numbers.try_send(1), errc::would_block)) << "nobody receives";
+  EXPECT_TRUE(news.send(1));
+  at.arrive_and_drop();  // one is left, who has not arrived
+  runtime_context ctx{{.workers = 1}};
+  ctx.block_on([&]() -> task<> { EXPECT_TRUE(co_await at.arrive_and_wait()); });
 }
 
 }  // namespace
