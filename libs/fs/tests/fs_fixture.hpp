@@ -14,11 +14,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "faio/context/context.hpp"
+#include "faio/ioengine/engine.hpp"
 
 namespace faio::fs {
 
@@ -70,13 +71,18 @@ inline std::string pattern(std::size_t size) {
   return text;
 }
 
-/// Both engines; every test ends with as many open descriptors as it began with.
+inline bool is_allowed_here(engine_kind kind) { return ioengine::engine::create({.kind = kind}).has_value(); }
+
+/// Both engines, each skipped where it is not allowed; every test ends with as many open descriptors as it began with.
 class FsTest : public testing::TestWithParam<engine_kind> {
  protected:
-  FsTest()
-      : _before(open_descriptors()),
-        _ctx(std::make_unique<runtime_context>(config{.workers = 2, .engine = GetParam()})) {}
-  ~FsTest() override {
+  void SetUp() override {
+    if (!is_allowed_here(GetParam())) GTEST_SKIP() << to_string(GetParam()) << " is not allowed here";
+    _before = open_descriptors();
+    _ctx.emplace(config{.workers = 2, .engine = GetParam()});
+  }
+  void TearDown() override {
+    if (!_ctx) return;
     _ctx.reset();
     EXPECT_EQ(open_descriptors(), _before);
   }
@@ -85,17 +91,20 @@ class FsTest : public testing::TestWithParam<engine_kind> {
 
  private:
   temporary_folder _folder;
-  std::size_t _before;
-  std::unique_ptr<runtime_context> _ctx;
+  std::size_t _before = 0;
+  std::optional<runtime_context> _ctx;
 };
 
-#define FAIO_ON_BOTH_ENGINES(Suite)                                                                     \
-  INSTANTIATE_TEST_SUITE_P(Engines, Suite, testing::Values(engine_kind::automatic, engine_kind::epoll), \
+#define FAIO_ON_BOTH_ENGINES(Suite)                                                                 \
+  INSTANTIATE_TEST_SUITE_P(Engines, Suite, testing::Values(engine_kind::uring, engine_kind::epoll), \
                            [](const auto& each) { return std::string(to_string(each.param)); })
 
 /// For a test in a process of its own: fork, before there is a runtime.
 class FsProcessTest : public testing::TestWithParam<engine_kind> {
  protected:
+  void SetUp() override {
+    if (!is_allowed_here(GetParam())) GTEST_SKIP() << to_string(GetParam()) << " is not allowed here";
+  }
   static constexpr int skipped = 77;
   /// Runs `prepare` (an empty text, or why it cannot be done here), then `body` with a runtime. Failed expectations there fail the test here.
   template <class Prepare, class Body>

@@ -6,11 +6,12 @@
 
 #include <chrono>
 #include <cstddef>
-#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include "faio/context/context.hpp"
+#include "faio/ioengine/engine.hpp"
 
 namespace faio::process {
 
@@ -24,13 +25,17 @@ inline std::size_t open_descriptors() {
   return count;
 }
 
-/// Both engines; every test ends with as many open descriptors as it began with.
+/// Both engines, each skipped where it is not allowed; every test ends with as many open descriptors as it began with.
 class ProcessTest : public testing::TestWithParam<engine_kind> {
  protected:
-  ProcessTest()
-      : _before(open_descriptors()),
-        _ctx(std::make_unique<runtime_context>(config{.workers = 2, .engine = GetParam()})) {}
-  ~ProcessTest() override {
+  void SetUp() override {
+    if (!ioengine::engine::create({.kind = GetParam()}))
+      GTEST_SKIP() << to_string(GetParam()) << " is not allowed here";
+    _before = open_descriptors();
+    _ctx.emplace(config{.workers = 2, .engine = GetParam()});
+  }
+  void TearDown() override {
+    if (!_ctx) return;
     _ctx.reset();
     // What is done behind the scenes, the reaping of a child that was dropped, may take a moment; it must end.
     const auto patience = std::chrono::steady_clock::now() + 30s;
@@ -40,12 +45,12 @@ class ProcessTest : public testing::TestWithParam<engine_kind> {
   runtime_context& ctx() { return *_ctx; }
 
  private:
-  std::size_t _before;
-  std::unique_ptr<runtime_context> _ctx;
+  std::size_t _before = 0;
+  std::optional<runtime_context> _ctx;
 };
 
-#define FAIO_ON_BOTH_ENGINES(Suite)                                                                     \
-  INSTANTIATE_TEST_SUITE_P(Engines, Suite, testing::Values(engine_kind::automatic, engine_kind::epoll), \
+#define FAIO_ON_BOTH_ENGINES(Suite)                                                                 \
+  INSTANTIATE_TEST_SUITE_P(Engines, Suite, testing::Values(engine_kind::uring, engine_kind::epoll), \
                            [](const auto& each) { return std::string(to_string(each.param)); })
 
 }  // namespace faio::process
