@@ -111,8 +111,11 @@ INSTANTIATE_TEST_SUITE_P(Capacity, ChannelStressTest, testing::Values(0, 1, 32))
 
 TEST_P(ChannelStressTest, EveryMessageArrivesOnceThoughSendersAndReceiversGiveUp) {
   const std::uint64_t seed = seed_of_this_run();
-  const std::uint64_t messages =
-      std::max<std::uint64_t>(rounds_of_this_run(1'000'000) / 3 / senders * senders, senders);
+  // The same from each sender, and over all capacities no fewer than were asked for.
+  constexpr std::uint64_t capacities = 3;
+  const std::uint64_t each =
+      (std::max<std::uint64_t>(rounds_of_this_run(1'000'000), 1) - 1) / (capacities * senders) + 1;
+  const std::uint64_t messages = each * senders;
   runtime_context ctx{{.workers = 3}};
   channel<std::uint64_t> numbers(GetParam());
   tally count(messages);
