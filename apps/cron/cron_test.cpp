@@ -14,6 +14,8 @@
 #include <string>
 #include <system_error>
 
+#include "../tests/descriptors.hpp"
+
 // The thread sanitizer keeps a signal back from a thread that waits in the kernel: cron's main thread never hears of it.
 #if defined(__SANITIZE_THREAD__)
 #define FAIO_TEST_NO_SIGNALS 1
@@ -33,7 +35,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace process = faio::process;
 
-class Cron : public testing::Test {
+class Cron : public samples::LeavesNoDescriptor {
  protected:
   Cron() : _schedule(testing::TempDir() + "faio-crontab-" + std::to_string(::getpid())) {}
   ~Cron() override { std::filesystem::remove(_schedule); }
@@ -90,6 +92,27 @@ TEST_F(Cron, WaitsForWhatRuns) {
     EXPECT_EQ(status, process::exit_status::exited(0));
   });
   std::filesystem::remove(gate);
+}
+
+TEST_F(Cron, LeavesNothingOpenBehindAJob) {
+  FAIO_NEEDS_SIGNALS();
+  faio::block_on([this]() -> faio::task<void> {
+    auto cron = co_await started("every 5ms echo tick\n");
+    const std::string its = std::to_string(cron.pid());
+    (void)co_await cron.out().read_until("tick\n");
+    // A job may be running, with its pidfd and what spawning it takes: there are more jobs than that, and each would leave one.
+    const std::size_t after_one = samples::open_descriptors(its);
+    for (int i = 0; i < 20; ++i) (void)co_await cron.out().read_until("tick\n");
+    std::size_t now = samples::open_descriptors(its);
+    for (int look = 0; look < 3000 && now > after_one; ++look) {  // between two jobs
+      co_await faio::sleep_for(10ms);
+      now = samples::open_descriptors(its);
+    }
+    EXPECT_LE(now, after_one) << "it leaves descriptors open";
+    EXPECT_TRUE(cron.kill(SIGINT).has_value());
+    (void)co_await cron.out().read_all(100'000);
+    (void)co_await cron.wait();
+  });
 }
 
 /// The name of a time zone in which it will be noon after so many seconds.

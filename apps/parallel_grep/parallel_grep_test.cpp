@@ -11,7 +11,10 @@
 #include <sstream>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <vector>
+
+#include "../tests/descriptors.hpp"
 
 namespace {
 
@@ -26,7 +29,7 @@ std::vector<std::string> sorted_lines(const std::string& text) {
   return lines;
 }
 
-class ParallelGrep : public testing::Test {
+class ParallelGrep : public samples::LeavesNoDescriptor {
  protected:
   ParallelGrep() {
     std::string name = testing::TempDir() + "faio-grep-XXXXXX";
@@ -64,6 +67,15 @@ TEST_F(ParallelGrep, FindsTheLinesThatGrepFinds) {
   EXPECT_GT(sorted_lines(theirs.out).size(), 1000U);
   EXPECT_EQ(sorted_lines(ours.out), sorted_lines(theirs.out));
   EXPECT_EQ(ours.err, "") << "no progress bar where there is no terminal";
+}
+
+TEST_F(ParallelGrep, LeavesNoFileOpenThatItHasSearched) {
+  // Enough for 16 files at once, the folder and the engines of the workers; on a machine of usual size far fewer than there are files.
+  const auto most = std::to_string(64 + 8 * std::thread::hardware_concurrency());
+  const auto ours = run("sh", {"-c", R"(ulimit -n "$0" && exec "$@")", most, PARALLEL_GREP, "needle", _folder});
+  EXPECT_EQ(ours.status.code(), 0);
+  EXPECT_EQ(ours.err, "");
+  EXPECT_GT(sorted_lines(ours.out).size(), 1000U);
 }
 
 TEST_F(ParallelGrep, FindsNothing) {
