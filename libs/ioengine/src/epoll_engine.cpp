@@ -1,6 +1,8 @@
 // epoll_engine -- trying, waiting, serving. Opening, waking and the handle: epoll_services.cpp.
 #include "epoll_engine.hpp"
 
+#include <poll.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -16,6 +18,21 @@ namespace {
 
 // One event array on the stack; what does not fit comes with the next call.
 constexpr int event_batch = 128;
+
+/// What MSG_WAITALL has already moved.
+int progress_of(const operation& op) noexcept {
+  const bool keeps_it = (op.code() == opcode::recv || op.code() == opcode::send) && !access::is(op, access::pooled);
+  return keeps_it ? static_cast<int>(access::offset(op)) : 0;
+}
+
+/// A socket whose peer, or owner, has ended what can be read. Not a pipe or a terminal: those say so when they are read.
+bool is_shut_down(int fd) noexcept {
+  int type = 0;
+  socklen_t size = sizeof type;
+  if (::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0) return false;
+  pollfd state{fd, POLLRDHUP, 0};
+  return ::poll(&state, 1, 0) == 1 && (state.revents & (POLLRDHUP | POLLHUP)) != 0;
+}
 
 }  // namespace
 
@@ -201,11 +218,9 @@ void epoll_engine::ask_to_cancel(operation& op) noexcept {
     default:
       return;  // place::again: the next turn sees that it was asked
   }
-  // What MSG_WAITALL has already moved is moved: the ring gives the count then, too.
-  const bool keeps_progress =
-      (op.code() == opcode::recv || op.code() == opcode::send) && !access::is(op, access::pooled);
-  const auto progress = keeps_progress ? access::offset(op) : 0;
-  complete_later(op, progress != 0 ? static_cast<int>(progress) : -ECANCELED);
+  // What is moved is moved: the ring gives the count then, too.
+  const int progress = progress_of(op);
+  complete_later(op, progress != 0 ? progress : -ECANCELED);
 }
 
 void epoll_engine::cancel_all() noexcept {
@@ -260,7 +275,10 @@ void epoll_engine::handle_event(const epoll_event& event) noexcept {
     return;
   }
   constexpr std::uint32_t bad = EPOLLERR | EPOLLHUP;
-  if ((event.events & (EPOLLIN | bad)) != 0) serve(entry.readers);
+  if ((event.events & (EPOLLIN | bad)) != 0) {
+    serve(entry.readers);
+    if (!is_empty(entry.readers)) end_if_shut_down(fd, entry.readers);
+  }
   if ((event.events & (EPOLLPRI | bad)) != 0) serve(entry.urgent);
   if ((event.events & (EPOLLOUT | bad)) != 0) serve(entry.writers);
   serve_pollers(entry, event.events);
@@ -278,6 +296,24 @@ void epoll_engine::serve(operation_link& side) noexcept {
     settle(op, tried);
     // A multishot operation has one piece at a time; its next try is before those who wait behind it.
     if (access::where(op) == place::ready && access::is(op, access::multishot)) return;
+  }
+}
+
+/// Ready, and yet they wait: another one was faster, or it is I5.
+void epoll_engine::end_if_shut_down(int fd, operation_link& readers) noexcept {
+  if (!is_shut_down(fd)) return;
+  serve(readers);  // what came between their try and the end
+  while (!is_empty(readers)) {
+    operation& op = front(readers);
+    if (op.code() == opcode::recvmsg) {
+      auto& message = *static_cast<msghdr*>(access::address(op));
+      message.msg_namelen = 0;
+      message.msg_controllen = 0;
+      message.msg_flags = 0;
+    }
+    unlink(op);
+    --_waiting;
+    finish(op, op.code() == opcode::accept ? -EINVAL : progress_of(op));
   }
 }
 

@@ -13,6 +13,8 @@
 //      event's calls are made; operations that waited for the old file become orphans, which only cancel and drain end. On the
 //      ring such operations keep the old file open; here they do not.               ReuseTest
 //   I4 A descriptor's registration is one-shot: an event that nobody waits for comes at most once.
+//   I5 A descriptor that is ready for ever and gives EAGAIN for ever (a datagram socket or a unix listener that was shut down) ends those who
+//      wait for it with what a call that blocks gives.       SocketTest.AReceiveEndsWhenItsDatagramSocketIsShutDown
 #pragma once
 
 #include <sys/epoll.h>
@@ -95,6 +97,7 @@ class epoll_engine final : public engine_loop<epoll_engine> {
   void orphan_all(descriptor& entry) noexcept;
   void handle_event(const epoll_event& event) noexcept;
   void serve(operation_link& side) noexcept;
+  void end_if_shut_down(int fd, operation_link& readers) noexcept;
   void serve_pollers(descriptor& entry, std::uint32_t events) noexcept;
   int wait_for_events(epoll_event* events, int capacity, std::chrono::nanoseconds timeout) noexcept;
 

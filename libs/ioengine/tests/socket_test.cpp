@@ -172,6 +172,61 @@ TEST_P(SocketTest, ReceiveGivesZeroAfterShutdown) {
   EXPECT_EQ(receive.results, std::vector<int>{0});
 }
 
+/// A datagram socket that was shut down is ready for ever and has nothing: a call that blocks gives the end, one that does not, EAGAIN.
+TEST_P(SocketTest, AReceiveEndsWhenItsDatagramSocketIsShutDown) {
+  for (const int family : {AF_INET, AF_UNIX}) {
+    for (const int how : {SHUT_RD, SHUT_RDWR}) {
+      for (const bool before : {false, true}) {
+        SCOPED_TRACE(::testing::Message() << "family " << family << " how " << how << " before " << before);
+        const owned_fd one(::socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+        std::array<std::byte, 8> buffer{};
+        iovec body{buffer.data(), buffer.size()};
+        sockaddr_storage from{};
+        msghdr message{};
+        message.msg_name = &from;
+        message.msg_namelen = sizeof from;
+        message.msg_iov = &body;
+        message.msg_iovlen = 1;
+        recorded receive, with_header, read;
+        receive.prepare_recv(one, buffer);
+        with_header.prepare_recvmsg(one, message);
+        read.prepare_read(one, buffer);
+        if (before) (void)::shutdown(one, how);  // without a peer it says ENOTCONN, and is shut down
+        io->submit(receive);
+        io->submit(with_header);
+        io->submit(read);
+        io->drive();
+        if (!before) (void)::shutdown(one, how);
+        finish(receive);
+        finish(with_header);
+        finish(read);
+        EXPECT_EQ(receive.results, std::vector<int>{0});
+        EXPECT_EQ(with_header.results, std::vector<int>{0});
+        EXPECT_EQ(read.results, std::vector<int>{0});
+      }
+    }
+  }
+}
+
+TEST_P(SocketTest, AnAcceptEndsWhenItsListenerIsShutDown) {
+  for (const int family : {AF_INET, AF_UNIX}) {
+    SCOPED_TRACE(::testing::Message() << "family " << family);
+    const owned_fd one(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_storage any{};  // the system's choice: a port, an abstract name
+    any.ss_family = static_cast<sa_family_t>(family);
+    const auto size = static_cast<socklen_t>(family == AF_INET ? sizeof(sockaddr_in) : sizeof(sa_family_t));
+    ASSERT_EQ(::bind(one, reinterpret_cast<sockaddr*>(&any), size), 0);
+    ASSERT_EQ(::listen(one, 4), 0);
+    recorded accept;
+    accept.prepare_accept(one);
+    io->submit(accept);
+    io->drive();
+    ASSERT_EQ(::shutdown(one, SHUT_RDWR), 0);
+    finish(accept);
+    EXPECT_EQ(accept.results, std::vector<int>{-EINVAL});
+  }
+}
+
 TEST_P(SocketTest, SendToAPeerThatIsGoneIsAnErrorAndNoSignal) {
   ::signal(SIGPIPE, SIG_DFL);
   auto [here, there] = make_socketpair();
