@@ -24,13 +24,25 @@ void resume(context::promise_base& waiting) noexcept {
 }  // namespace
 
 void acceptor::close() noexcept {
-  _of->close();
+  _of->close_quietly();
   const std::lock_guard lock(_mutex);
-  for (const int each : _came) ::close(each);
-  _came.clear();
+  drop_came();
   if (_home == nullptr || _cancel.kept != nullptr) return;
   _cancel.kept = _kept;
   if (!_home->runtime().post_to(*_home, _cancel)) _cancel.kept.reset();  // it has ended, and with it the operation
+}
+
+result<int> acceptor::release() noexcept {
+  const std::lock_guard lock(_mutex);
+  if (_armed && !_of->closed()) return std::unexpected(std::make_error_code(std::errc::device_or_resource_busy));
+  auto number = _of->release();
+  if (number) drop_came();
+  return number;
+}
+
+void acceptor::drop_came() noexcept {
+  for (const int each : _came) ::close(each);
+  _came.clear();
 }
 
 void acceptor::cancel_here() noexcept {

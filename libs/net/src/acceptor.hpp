@@ -9,8 +9,8 @@
 // I2  While it is armed, it keeps itself and the listener's number; so the listener may go at any time.
 // I3  Nobody takes what comes: with `most_waiting` in _came the operation is cancelled, and the rest waits in the system's backlog. A burst
 //     that the kernel accepted before it heard of that is kept all the same.
-// I4  Closing sends the operation's worker a message that cancels it. The shutdown of the listener would not do: on a unix socket accept does
-//     not notice it unless it blocks.
+// I4  Closing sends the operation's worker a message that cancels it. A shutdown of the listener would not do: on a unix socket accept does
+//     not notice it unless it blocks, and a duplicate would not listen any more.   CloseTest.ADuplicateOfAClosedListenerAccepts
 // I5  An error goes to all in line: each decides by itself whether to try again, and when. So nothing here can spin.
 //
 // Thread roles: everything under _mutex, by any thread; came() and arm() on a worker.
@@ -40,6 +40,8 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
 
   /// Any thread. Connections that nobody took are closed; tasks in line are told.
   void close() noexcept;
+  /// Any thread. As that of the descriptor; connections that nobody took are closed.
+  [[nodiscard]] result<int> release() noexcept;
   [[nodiscard]] descriptor& of() const noexcept { return *_of; }
 
   /// co_await it in a task: a new connection's number.
@@ -84,6 +86,7 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   void give(int connection) noexcept;
   void tell_all(int error) noexcept;
   void unlink(awaiter& one) noexcept;
+  void drop_came() noexcept;
 
   const std::shared_ptr<descriptor> _of;
   std::mutex _mutex;

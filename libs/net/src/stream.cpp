@@ -10,12 +10,37 @@
 
 namespace faio::net {
 
+std::uint32_t descriptor::mark_closed() noexcept {
+  return _uses.fetch_or(closed_bit, std::memory_order_acq_rel);  // acq_rel: see add()
+}
+
 void descriptor::close() noexcept {
-  // acq_rel: see enter().
-  if ((_uses.fetch_or(closed_bit, std::memory_order_acq_rel) & closed_bit) != 0) return;
-  // Ends what is in flight. Refused (not connected, no socket at all): there is nothing to end, or its task's stop token does it.
-  (void)::shutdown(_fd, SHUT_RDWR);
+  const std::uint32_t before = mark_closed();
+  if ((before & closed_bit) != 0) return;
+  // Ends what is in flight: I3. Refused (no socket at all): its task's stop token does it.
+  if (before % one_call > one_operation) (void)::shutdown(_fd, SHUT_RDWR);
   leave();
+}
+
+void descriptor::close_quietly() noexcept {
+  if ((mark_closed() & closed_bit) == 0) leave();
+}
+
+result<int> descriptor::release() noexcept {
+  std::uint32_t seen = one_operation;  // the owner
+  // acq_rel: as in subtract(). acquire: the answer is about what was seen.
+  if (!_uses.compare_exchange_strong(seen, closed_bit, std::memory_order_acq_rel, std::memory_order_acquire)) {
+    const bool closed = (seen & closed_bit) != 0;
+    return std::unexpected(
+        std::make_error_code(closed ? std::errc::bad_file_descriptor : std::errc::device_or_resource_busy));
+  }
+  home.leave();
+  return _fd;
+}
+
+descriptor& descriptor::nothing() noexcept {
+  static descriptor one{closed_from_the_start()};
+  return one;
 }
 
 void descriptor::give_back() noexcept {
@@ -45,7 +70,7 @@ result<void> detail::whole_awaiter::await_resume() noexcept {
     return std::unexpected(_way == way::in ? make_error_code(errc::end_of_stream)
                                            : std::make_error_code(std::errc::io_error));
   }
-  if (_done != 0) on().close();
+  if (_done != 0) close();
   // A part came and then a stop request: nothing failed, and yet it is not all.
   return std::unexpected(gave ? std::make_error_code(std::errc::operation_canceled) : gave.error());
 }
@@ -65,7 +90,7 @@ task<result<std::string>> read_half::read_until(std::string_view delimiter, std:
     std::array<std::byte, 4096> piece;
     std::string none;  // what is kept stays where it is
     auto more = co_await detail::read_awaitable(
-        *_of, std::span(piece).first(std::min(piece.size(), limit - _kept.size())), none);
+        descriptor::in(_of), std::span(piece).first(std::min(piece.size(), limit - _kept.size())), none);
     if (!more) co_return std::unexpected(more.error());
     if (*more == 0) co_return std::unexpected(make_error_code(errc::end_of_stream));
     _kept.append(reinterpret_cast<const char*>(piece.data()), *more);
@@ -79,7 +104,7 @@ task<result<std::size_t>> read_half::read_vectored(std::span<const iovec> into) 
   }
   if (had != 0) co_return had;
   co_return co_await perform<std::size_t>(
-      *_of, [into](ioengine::operation& op, int fd) noexcept { op.prepare_readv(fd, into); });
+      descriptor::in(_of), [into](ioengine::operation& op, int fd) noexcept { op.prepare_readv(fd, into); });
 }
 
 task<result<void>> write_half::write_vectored(std::span<const iovec> from) {
@@ -94,9 +119,9 @@ task<result<void>> write_half::write_vectored(std::span<const iovec> from) {
     message.msg_iov = left.data() + at;
     message.msg_iovlen = left.size() - at;
     auto more = co_await perform<std::size_t>(
-        *_of, [&message](ioengine::operation& op, int fd) noexcept { op.prepare_sendmsg(fd, message); });
+        descriptor::in(_of), [&message](ioengine::operation& op, int fd) noexcept { op.prepare_sendmsg(fd, message); });
     if (!more) {
-      if (begun) _of->close();
+      if (begun) close();
       co_return std::unexpected(more.error());
     }
     begun = true;
@@ -112,31 +137,35 @@ task<result<void>> write_half::write_vectored(std::span<const iovec> from) {
 }
 
 result<void> write_half::shutdown() {
-  if (::shutdown(_of->fd(), SHUT_WR) != 0) return last_error();
+  if (descriptor::in(_of).call([](int fd) { return ::shutdown(fd, SHUT_WR); }) != 0) return last_error();
   return {};
 }
 
 result<void> stream::shutdown(int how) {
-  if (::shutdown(_of->fd(), how) != 0) return last_error();
+  if (descriptor::in(_of).call([how](int fd) { return ::shutdown(fd, how); }) != 0) return last_error();
   return {};
 }
 
-endpoint stream::local() const {
+endpoint detail::local_of(descriptor& on) {
   endpoint here;
   *here.size_pointer() = endpoint::capacity;
-  if (::getsockname(_of->fd(), here.data(), here.size_pointer()) != 0) return {};
+  if (on.call([&here](int fd) { return ::getsockname(fd, here.data(), here.size_pointer()); }) != 0) return {};
   return here;
 }
+
+endpoint stream::local() const { return detail::local_of(descriptor::in(_of)); }
 
 endpoint stream::remote() const {
   endpoint there;
   *there.size_pointer() = endpoint::capacity;
-  if (::getpeername(_of->fd(), there.data(), there.size_pointer()) != 0) return {};
+  const auto ask = [&there](int fd) { return ::getpeername(fd, there.data(), there.size_pointer()); };
+  if (descriptor::in(_of).call(ask) != 0) return {};
   return there;
 }
 
 result<void> stream::set_option(int level, int name, int value) {
-  if (::setsockopt(_of->fd(), level, name, &value, sizeof value) != 0) return last_error();
+  const auto set = [&](int fd) { return ::setsockopt(fd, level, name, &value, sizeof value); };
+  if (descriptor::in(_of).call(set) != 0) return last_error();
   return {};
 }
 

@@ -64,6 +64,7 @@ bool out_of_descriptors(const std::error_code& error) noexcept {
 template <class Stream>
 task<result<Stream>> accept_as(std::shared_ptr<acceptor> from) {
   constexpr std::chrono::milliseconds pause{20};
+  if (from == nullptr) co_return std::unexpected(std::make_error_code(std::errc::bad_file_descriptor));
   for (;;) {
     auto got = co_await acceptor::awaiter(*from);
     if (got) {
@@ -128,7 +129,7 @@ task<result<void>> unix_stream::send_fd(int fd) {
   header->cmsg_len = CMSG_LEN(sizeof(int));
   std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
   co_return co_await perform<void>(
-      *_of, [&message](ioengine::operation& op, int on) noexcept { op.prepare_sendmsg(on, message); });
+      descriptor::in(_of), [&message](ioengine::operation& op, int on) noexcept { op.prepare_sendmsg(on, message); });
 }
 
 task<result<int>> unix_stream::recv_fd() {
@@ -140,7 +141,7 @@ task<result<int>> unix_stream::recv_fd() {
   message.msg_iovlen = 1;
   message.msg_control = control.data();
   message.msg_controllen = control.size();
-  auto got = co_await perform<std::size_t>(*_of, [&message](ioengine::operation& op, int on) noexcept {
+  auto got = co_await perform<std::size_t>(descriptor::in(_of), [&message](ioengine::operation& op, int on) noexcept {
     op.prepare_recvmsg(on, message, MSG_CMSG_CLOEXEC);
   });
   if (!got) co_return std::unexpected(got.error());
@@ -156,12 +157,7 @@ task<result<int>> unix_stream::recv_fd() {
 
 // ---- Listeners.
 
-endpoint listener::local() const {
-  endpoint here;
-  *here.size_pointer() = endpoint::capacity;
-  if (::getsockname(_of->fd(), here.data(), here.size_pointer()) != 0) return {};
-  return here;
-}
+endpoint listener::local() const { return detail::local_of(descriptor::in(_of)); }
 
 listener::listener(std::shared_ptr<descriptor> of) : _of(std::move(of)), _acceptor(std::make_shared<acceptor>(_of)) {}
 
@@ -174,6 +170,10 @@ listener& listener::operator=(listener&& other) noexcept {
 
 void listener::close() noexcept {
   if (_acceptor != nullptr) _acceptor->close();
+}
+
+result<int> listener::release() noexcept {
+  return _acceptor != nullptr ? _acceptor->release() : descriptor::in(_of).release();
 }
 
 result<tcp_listener> tcp_listener::bind(const endpoint& at, const listen_options& options) {

@@ -6,6 +6,8 @@
 
 #include <cstring>
 
+#include "faio/net/stream.hpp"
+
 namespace faio::net {
 
 result<udp_socket> udp_socket::bind(const endpoint& at, bool reuse_port) {
@@ -19,7 +21,8 @@ result<udp_socket> udp_socket::bind(const endpoint& at, bool reuse_port) {
 }
 
 result<void> udp_socket::connect(const endpoint& to) {
-  if (::connect(_of->fd(), to.data(), to.size()) != 0) return last_error();  // of datagrams: it only notes the peer
+  const auto note = [&to](int fd) { return ::connect(fd, to.data(), to.size()); };  // of datagrams: only the peer
+  if (descriptor::in(_of).call(note) != 0) return last_error();
   return {};
 }
 
@@ -32,7 +35,7 @@ task<result<datagram>> udp_socket::recv_from(std::span<std::byte> into) {
   message.msg_iov = &body;
   message.msg_iovlen = 1;
   auto size = co_await perform<std::size_t>(
-      *_of, [&message](ioengine::operation& op, int fd) noexcept { op.prepare_recvmsg(fd, message); });
+      descriptor::in(_of), [&message](ioengine::operation& op, int fd) noexcept { op.prepare_recvmsg(fd, message); });
   if (!size) co_return std::unexpected(size.error());
   got.size = *size;
   *got.from.size_pointer() = message.msg_namelen;
@@ -47,17 +50,17 @@ task<result<std::size_t>> udp_socket::send_to(std::span<const std::byte> what, e
   message.msg_iov = &body;
   message.msg_iovlen = 1;
   co_return co_await perform<std::size_t>(
-      *_of, [&message](ioengine::operation& op, int fd) noexcept { op.prepare_sendmsg(fd, message); });
+      descriptor::in(_of), [&message](ioengine::operation& op, int fd) noexcept { op.prepare_sendmsg(fd, message); });
 }
 
 task<result<std::size_t>> udp_socket::recv(std::span<std::byte> into) {
   co_return co_await perform<std::size_t>(
-      *_of, [into](ioengine::operation& op, int fd) noexcept { op.prepare_recv(fd, into); });
+      descriptor::in(_of), [into](ioengine::operation& op, int fd) noexcept { op.prepare_recv(fd, into); });
 }
 
 task<result<std::size_t>> udp_socket::send(std::span<const std::byte> what) {
   co_return co_await perform<std::size_t>(
-      *_of, [what](ioengine::operation& op, int fd) noexcept { op.prepare_send(fd, what); });
+      descriptor::in(_of), [what](ioengine::operation& op, int fd) noexcept { op.prepare_send(fd, what); });
 }
 
 result<void> udp_socket::change_membership(const endpoint& group, unsigned interface_index, bool join) {
@@ -65,9 +68,9 @@ result<void> udp_socket::change_membership(const endpoint& group, unsigned inter
   request.gr_interface = interface_index;
   std::memcpy(&request.gr_group, group.data(), group.size());
   const int level = group.family() == AF_INET6 ? IPPROTO_IPV6 : IPPROTO_IP;
-  if (::setsockopt(_of->fd(), level, join ? MCAST_JOIN_GROUP : MCAST_LEAVE_GROUP, &request, sizeof request) != 0) {
-    return last_error();
-  }
+  const int what = join ? MCAST_JOIN_GROUP : MCAST_LEAVE_GROUP;
+  const auto change = [&](int fd) { return ::setsockopt(fd, level, what, &request, sizeof request); };
+  if (descriptor::in(_of).call(change) != 0) return last_error();
   return {};
 }
 
@@ -78,11 +81,6 @@ result<void> udp_socket::leave_multicast(const endpoint& group, unsigned interfa
   return change_membership(group, interface_index, false);
 }
 
-endpoint udp_socket::local() const {
-  endpoint here;
-  *here.size_pointer() = endpoint::capacity;
-  if (::getsockname(_of->fd(), here.data(), here.size_pointer()) != 0) return {};
-  return here;
-}
+endpoint udp_socket::local() const { return detail::local_of(descriptor::in(_of)); }
 
 }  // namespace faio::net

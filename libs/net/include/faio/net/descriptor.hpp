@@ -1,10 +1,13 @@
 // descriptor -- a socket that several tasks may use while another one closes it.
 //
-//   _uses:  [ closed : 1 | in use : 31 ]     the owner counts as one until it closes
+//   _uses:  [ closed : 1 | calls : 11 | operations : 20 ]     the owner counts as one operation until it closes
 //
-// I1  The number is given back to the system when it is closed and no operation uses it any more: an operation never meets somebody else's
-//     socket that got the same number.
-// I2  close() shuts the connection down first: what is in flight ends, and its task learns that it was closed.
+// I1  The number is given back to the system when it is closed and nobody uses it any more: neither an operation nor a call meets somebody
+//     else's socket that got the same number.                                          CloseTest.CallsOnAClosedStreamReachNobodyElse
+// I2  Once it is closed the count only falls: it comes to nothing once, and the number is given back once.
+// I3  close() shuts the connection down if an operation is in flight, and only then: that ends it, and its task learns that it was closed. A
+//     duplicate (send_fd, dup, a child) shares the connection, and would be shut down too.
+//                                                                         CloseTest.AConnectionThatWasPassedOnOutlivesTheSendersCopy
 #pragma once
 
 #include <atomic>
@@ -30,30 +33,65 @@ class FAIO_NET_API descriptor {
   ~descriptor() { close(); }
 
   [[nodiscard]] int fd() const noexcept { return _fd; }
+  /// What `of` points to; null: one that was closed before the world began.
+  [[nodiscard]] static descriptor& in(const std::shared_ptr<descriptor>& of) noexcept {
+    return of != nullptr ? *of : nothing();
+  }
   /// Any thread, any number of times.
   void close() noexcept;
+  /// The same by one who ends what is in flight by himself.
+  void close_quietly() noexcept;
+  /// Any thread. Gives the number up: from now on it is the caller's. device_or_resource_busy: something uses it, and it stays as it was.
+  [[nodiscard]] result<int> release() noexcept;
   [[nodiscard]] bool closed() const noexcept { return (_uses.load(std::memory_order_acquire) & closed_bit) != 0; }
 
   /// Any thread. False: it is closed. True: the number stays valid until leave().
-  [[nodiscard]] bool enter() noexcept {
-    // acquire, pairs with close(): whoever sees the bit also sees the shutdown.
-    if ((_uses.fetch_add(1, std::memory_order_acquire) & closed_bit) == 0) return true;
-    leave();
-    return false;
-  }
-  void leave() noexcept {
-    // acq_rel: all uses are over before the number is given back.
-    if (_uses.fetch_sub(1, std::memory_order_acq_rel) == (closed_bit | 1)) give_back();
+  [[nodiscard]] bool enter() noexcept { return add(one_operation); }
+  void leave() noexcept { subtract(one_operation); }
+  /// Any thread. What the system call `what(fd)`, which does not wait, gives; closed: -1, and errno is EBADF.
+  template <class Call>
+  int call(Call what) noexcept {
+    if (!add(one_call)) {
+      errno = EBADF;
+      return -1;
+    }
+    const int gave = what(_fd);
+    const int error = errno;
+    subtract(one_call);
+    errno = error;  // it may have closed the number
+    return gave;
   }
 
   /// Where its operations are done.
   residence home;
 
  private:
+  static constexpr std::uint32_t one_operation = 1;
+  static constexpr std::uint32_t one_call = 1U << 20;
   static constexpr std::uint32_t closed_bit = 1U << 31;
+
+  struct closed_from_the_start {};
+  explicit descriptor(closed_from_the_start) noexcept : _fd(-1), _uses(closed_bit) {}
+  static descriptor& nothing() noexcept;
+
+  bool add(std::uint32_t use) noexcept {
+    // Not added to and then looked at: I2.
+    std::uint32_t seen = _uses.load(std::memory_order_relaxed);  // relaxed: a guess, the exchange decides
+    while ((seen & closed_bit) == 0) {
+      // acquire, pairs with close(): what is done with the number comes after this.
+      if (_uses.compare_exchange_weak(seen, seen + use, std::memory_order_acquire, std::memory_order_relaxed))
+        return true;
+    }
+    return false;
+  }
+  void subtract(std::uint32_t use) noexcept {
+    // acq_rel: all uses are over before the number is given back.
+    if (_uses.fetch_sub(use, std::memory_order_acq_rel) == (closed_bit | use)) give_back();
+  }
+  [[nodiscard]] std::uint32_t mark_closed() noexcept;
   void give_back() noexcept;
   const int _fd;
-  std::atomic<std::uint32_t> _uses{1};
+  std::atomic<std::uint32_t> _uses{one_operation};
 };
 
 /// One operation on a descriptor, awaited. Gives what the operation gave; bad_file_descriptor when it was closed before or meanwhile.
@@ -87,6 +125,11 @@ class FAIO_NET_API descriptor_awaiter : public context::io_awaiter {
 
  protected:
   [[nodiscard]] descriptor& on() const noexcept { return _on; }
+  /// After resumption: this operation is over, and does not count as one in flight.
+  void close() noexcept {
+    if (std::exchange(_entered, false)) _on.leave();
+    _on.close();
+  }
 
  private:
   descriptor& _on;

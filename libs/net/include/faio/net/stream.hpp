@@ -24,6 +24,8 @@ namespace faio::net {
 
 namespace detail {
 
+FAIO_NET_API endpoint local_of(descriptor& on);
+
 /// Bytes that a read_until has kept come first.
 class [[nodiscard("co_await it")]] read_awaitable {
  public:
@@ -154,15 +156,17 @@ class FAIO_NET_API read_half {
   explicit read_half(std::shared_ptr<descriptor> of) noexcept : _of(std::move(of)) {}
 
   /// Call from: a task. At least one byte, as many as there are; 0: the peer has ended. Stopped: operation_canceled, nothing was taken.
-  detail::read_awaitable read_some(std::span<std::byte> into) noexcept { return {*_of, into, _kept}; }
+  detail::read_awaitable read_some(std::span<std::byte> into) noexcept { return {descriptor::in(_of), into, _kept}; }
   /// All of it. errc::end_of_stream: the peer ended before; stopped in the middle: the stream is closed.
-  detail::read_exactly_awaitable read_exactly(std::span<std::byte> into) noexcept { return {*_of, into, _kept}; }
+  detail::read_exactly_awaitable read_exactly(std::span<std::byte> into) noexcept {
+    return {descriptor::in(_of), into, _kept};
+  }
   /// Up to and with `delimiter`, at most `limit` bytes: errc::too_long. What came behind it is for the next read.
   task<result<std::string>> read_until(std::string_view delimiter, std::size_t limit = 64 * 1024);
   /// Into several buffers.
   task<result<std::size_t>> read_vectored(std::span<const iovec> into);
   /// Any thread. The whole stream: the other half too.
-  void close() noexcept { _of->close(); }
+  void close() noexcept { descriptor::in(_of).close(); }
 
  protected:
   std::shared_ptr<descriptor> _of;
@@ -178,10 +182,12 @@ class FAIO_NET_API write_half {
 
   /// Call from: a task. At least one byte, as many as there is room for. Never raises SIGPIPE.
   descriptor_awaitable<std::size_t, detail::write_step> write_some(std::span<const std::byte> from) {
-    return perform<std::size_t>(*_of, detail::write_step{from});
+    return perform<std::size_t>(descriptor::in(_of), detail::write_step{from});
   }
   /// All of it. Stopped in the middle: the stream is closed.
-  detail::write_all_awaitable write_all(std::span<const std::byte> from) noexcept { return {*_of, from}; }
+  detail::write_all_awaitable write_all(std::span<const std::byte> from) noexcept {
+    return {descriptor::in(_of), from};
+  }
   detail::write_all_awaitable write_all(std::string_view text) noexcept {
     return write_all(std::as_bytes(std::span(text)));
   }
@@ -190,13 +196,13 @@ class FAIO_NET_API write_half {
   /// Ends this direction: the peer reads to the end.
   result<void> shutdown();
   /// Any thread. The whole stream: the other half too.
-  void close() noexcept { _of->close(); }
+  void close() noexcept { descriptor::in(_of).close(); }
 
  protected:
   std::shared_ptr<descriptor> _of;
 };
 
-/// Both sides together; move-only. Destroyed: closed.
+/// Both sides together; move-only. Destroyed: closed. One that is closed, was moved from or split gives bad_file_descriptor.
 class FAIO_NET_API stream {
  public:
   explicit stream(std::shared_ptr<descriptor> of) : _of(std::move(of)), _in(_of), _out(_of) {}
@@ -237,17 +243,19 @@ class FAIO_NET_API stream {
     return halves;
   }
 
-  /// Any thread, any number of times. What another task reads or writes ends with bad_file_descriptor.
-  void close() noexcept {
-    if (_of != nullptr) _of->close();
-  }
+  /// Any thread, any number of times. What another task reads or writes ends with bad_file_descriptor: for that, and only if there is such a
+  /// task, the connection is shut down, for duplicates of the descriptor too. Without one a duplicate, say the one that send_fd sent, goes on.
+  void close() noexcept { descriptor::in(_of).close(); }
+  /// Any thread. Gives the descriptor up: it is the caller's to close, and the stream is as if closed. device_or_resource_busy: a task reads or
+  /// writes, and nothing was done. What read_until read ahead stays here: read_some takes it, also afterwards.
+  [[nodiscard]] result<int> release() noexcept { return descriptor::in(_of).release(); }
   [[nodiscard]] bool is_open() const noexcept { return _of != nullptr && !_of->closed(); }
   [[nodiscard]] endpoint local() const;
   [[nodiscard]] endpoint remote() const;
-  /// For options that have no name here. The stream's: do not close it.
-  [[nodiscard]] int native_handle() const noexcept { return _of->fd(); }
+  /// For options that have no name here. The stream's: do not close it. -1: it was moved from, or split.
+  [[nodiscard]] int native_handle() const noexcept { return descriptor::in(_of).fd(); }
   /// For the library: the worker that it lives on; null: any.
-  [[nodiscard]] scheduler::worker* home() const noexcept { return _of->home.where(); }
+  [[nodiscard]] scheduler::worker* home() const noexcept { return descriptor::in(_of).home.where(); }
 
  protected:
   result<void> set_option(int level, int name, int value);

@@ -64,10 +64,14 @@ class FAIO_NET_API listener {
 
   /// Where it listens; the port that the system chose, if 0 was asked for.
   [[nodiscard]] endpoint local() const;
-  /// Any thread. A task that accepts ends with bad_file_descriptor.
+  /// Any thread. A task that accepts ends with bad_file_descriptor. A duplicate of the descriptor goes on listening. The accept that is in
+  /// flight is cancelled by its worker: until then the address is in use, and who connects is accepted and closed.
   void close() noexcept;
+  /// Any thread. Gives the descriptor up: it is the caller's to close, and the listener is as if closed. device_or_resource_busy: an accept is in
+  /// flight, as it is from the first accept() on; nothing was done: pass on a duplicate, and close this one.
+  [[nodiscard]] result<int> release() noexcept;
   [[nodiscard]] bool is_open() const noexcept { return _of != nullptr && !_of->closed(); }
-  [[nodiscard]] int native_handle() const noexcept { return _of->fd(); }
+  [[nodiscard]] int native_handle() const noexcept { return descriptor::in(_of).fd(); }
 
  protected:
   std::shared_ptr<descriptor> _of;

@@ -45,10 +45,11 @@ class FAIO_NET_API udp_socket {
   result<void> leave_multicast(const endpoint& group, unsigned interface_index = 0);
 
   [[nodiscard]] endpoint local() const;
-  void close() noexcept {
-    if (_of != nullptr) _of->close();
-  }
-  [[nodiscard]] int native_handle() const noexcept { return _of->fd(); }
+  /// Any thread. What another task receives or sends ends with bad_file_descriptor; for that it is shut down, as a stream is.
+  void close() noexcept { descriptor::in(_of).close(); }
+  /// Any thread. Gives the descriptor up: it is the caller's to close. device_or_resource_busy: a task uses it, and nothing was done.
+  [[nodiscard]] result<int> release() noexcept { return descriptor::in(_of).release(); }
+  [[nodiscard]] int native_handle() const noexcept { return descriptor::in(_of).fd(); }
 
  private:
   result<void> change_membership(const endpoint& group, unsigned interface_index, bool join);
