@@ -132,26 +132,64 @@ task<result<void>> unix_stream::send_fd(int fd) {
       descriptor::in(_of), [&message](ioengine::operation& op, int on) noexcept { op.prepare_sendmsg(on, message); });
 }
 
+namespace {
+
+/// A byte and the descriptors that came with it: they are its own until they are taken.
+class fd_message {
+ public:
+  fd_message() noexcept {
+    _header.msg_iov = &_body;
+    _header.msg_iovlen = 1;
+    _header.msg_control = _control.data();
+    _header.msg_controllen = _control.size();
+  }
+  fd_message(const fd_message&) = delete;
+  fd_message& operator=(const fd_message&) = delete;
+  ~fd_message() {
+    for (;;) {
+      const int fd = take();
+      if (fd < 0) return;
+      (void)::close(fd);
+    }
+  }
+  [[nodiscard]] msghdr& header() noexcept { return _header; }
+  /// The next one; -1: there is none.
+  [[nodiscard]] int take() noexcept {
+    for (cmsghdr* each = CMSG_FIRSTHDR(&_header); each != nullptr; each = CMSG_NXTHDR(&_header, each)) {
+      if (each->cmsg_level != SOL_SOCKET || each->cmsg_type != SCM_RIGHTS) continue;
+      const std::size_t count = (each->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+      for (std::size_t i = 0; i < count; ++i) {
+        int fd = -1;
+        std::memcpy(&fd, CMSG_DATA(each) + i * sizeof fd, sizeof fd);
+        if (fd < 0) continue;
+        const int taken = -1;
+        std::memcpy(CMSG_DATA(each) + i * sizeof fd, &taken, sizeof taken);
+        return fd;
+      }
+    }
+    return -1;
+  }
+
+ private:
+  std::byte _one{};
+  iovec _body{&_one, 1};
+  // All zero until the kernel writes into it: nothing is found in it. Who sent it may come first, if the socket was asked for that; what does
+  // not fit the kernel keeps to itself.
+  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(ucred)) + CMSG_SPACE(sizeof(int))> _control{};
+  msghdr _header{};
+};
+
+}  // namespace
+
 task<result<int>> unix_stream::recv_fd() {
-  std::byte one{};
-  iovec body{&one, 1};
-  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int))> control{};
-  msghdr message{};
-  message.msg_iov = &body;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
+  fd_message message;  // also when it came, and the stream was closed before this task went on
   auto got = co_await perform<std::size_t>(descriptor::in(_of), [&message](ioengine::operation& op, int on) noexcept {
-    op.prepare_recvmsg(on, message, MSG_CMSG_CLOEXEC);
+    op.prepare_recvmsg(on, message.header(), MSG_CMSG_CLOEXEC);
   });
   if (!got) co_return std::unexpected(got.error());
   if (*got == 0) co_return std::unexpected(make_error_code(errc::end_of_stream));
-  const cmsghdr* const header = CMSG_FIRSTHDR(&message);
-  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) {
-    co_return std::unexpected(std::make_error_code(std::errc::no_message_available));
-  }
-  int fd = -1;
-  std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
+  const int fd = message.take();
+  if (fd < 0) co_return std::unexpected(std::make_error_code(std::errc::no_message_available));
   co_return fd;
 }
 

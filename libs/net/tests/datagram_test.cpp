@@ -93,5 +93,58 @@ TEST_P(UnixTest, CarriesADescriptor) {
   ::close(pipe_ends[1]);
 }
 
+/// As a peer that does not keep to one at a time.
+void send_descriptors(int over, std::span<const int> which) {
+  char one = 'x';
+  iovec body{&one, 1};
+  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(8 * sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = &body;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = CMSG_SPACE(which.size_bytes());
+  cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(which.size_bytes());
+  std::memcpy(CMSG_DATA(header), which.data(), which.size_bytes());
+  EXPECT_EQ(::sendmsg(over, &message, 0), 1);
+}
+
+// That nothing is left open is the fixture's business.
+TEST_P(UnixTest, OfSeveralDescriptorsItGivesTheFirstAndClosesTheOthers) {
+  auto ends = unix_stream::pair();
+  ASSERT_TRUE(ends.has_value());
+  for (const bool with_sender : {false, true}) {
+    const int on = with_sender ? 1 : 0;  // says also who sent it: more to look through
+    ASSERT_EQ(::setsockopt(ends->second.native_handle(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on), 0);
+    for (const std::size_t count : {1U, 2U, 3U, 8U}) {
+      const std::array<int, 8> which{0, 1, 2, 0, 1, 2, 0, 1};
+      const std::size_t before = open_descriptors();
+      send_descriptors(ends->first.native_handle(), std::span(which).first(count));
+      const auto got = ctx().block_on(ends->second.recv_fd());
+      ASSERT_TRUE(got.has_value()) << count << " with_sender " << with_sender;
+      EXPECT_EQ(::fcntl(*got, F_GETFD), FD_CLOEXEC);
+      EXPECT_EQ(open_descriptors(), before + 1);
+      ::close(*got);
+    }
+  }
+}
+
+TEST_P(UnixTest, ADescriptorThatCameWhenTheStreamWasClosedIsClosed) {
+  runtime_context one_worker{{.workers = 1, .engine = GetParam()}};
+  one_worker.block_on([]() -> task<void> {
+    auto ends = unix_stream::pair();
+    EXPECT_TRUE(ends.has_value());
+    auto receiving = spawn([&]() -> task<result<int>> { co_return co_await ends->second.recv_fd(); });
+    co_await yield();
+    const int any = 0;
+    send_descriptors(ends->first.native_handle(), std::span(&any, 1));
+    ends->second.close();  // before this worker has looked
+    const auto got = co_await std::move(receiving);
+    EXPECT_FALSE(got.has_value());
+  });
+}
+
 }  // namespace
 }  // namespace faio::net

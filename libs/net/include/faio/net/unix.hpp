@@ -14,7 +14,8 @@ class FAIO_NET_API unix_stream : public stream {
 
   /// Sends a copy of the descriptor, with one byte.
   task<result<void>> send_fd(int fd);
-  /// The next descriptor, which is the caller's to close; close-on-exec. no_message_available: the next byte came without one.
+  /// The next descriptor, which is the caller's to close; close-on-exec. Of several that came with one byte: the first, the others are closed.
+  /// no_message_available: the next byte came without one.
   task<result<int>> recv_fd();
 };
 
