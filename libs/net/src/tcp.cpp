@@ -40,6 +40,19 @@ task<result<Stream>> connect_as(endpoint to, connect_options options) {
   co_return Stream(std::move(*made));
 }
 
+task<result<tcp_stream>> connect_to_any(std::string host, std::string service,
+                                        std::optional<std::chrono::nanoseconds> limit) {
+  constexpr std::chrono::seconds of_the_question{30};
+  auto addresses = co_await resolve(std::move(host), std::move(service), limit.value_or(of_the_question));
+  if (!addresses) co_return std::unexpected(addresses.error());
+  result<tcp_stream> last = std::unexpected(make_error_code(errc::name_not_found));
+  for (const endpoint& each : *addresses) {
+    last = co_await connect_as<tcp_stream>(each, {});
+    if (last || last.error() == std::errc::operation_canceled) break;
+  }
+  co_return last;
+}
+
 result<std::shared_ptr<descriptor>> listen_on(const endpoint& at, const listen_options& options) {
   auto made = make_socket(at.family(), SOCK_STREAM);
   if (!made) return made;
@@ -88,16 +101,9 @@ task<result<tcp_stream>> tcp_stream::connect(endpoint to, connect_options option
 }
 
 task<result<tcp_stream>> tcp_stream::connect(std::string host, std::string service, connect_options options) {
-  auto addresses =
-      co_await resolve(std::move(host), std::move(service),
-                       options.timeout ? *options.timeout : std::chrono::nanoseconds(std::chrono::seconds(30)));
-  if (!addresses) co_return std::unexpected(addresses.error());
-  result<tcp_stream> last = std::unexpected(make_error_code(errc::name_not_found));
-  for (const endpoint& each : *addresses) {
-    last = co_await connect(each, options);
-    if (last || last.error() == std::errc::operation_canceled) break;
-  }
-  co_return last;
+  auto connecting = connect_to_any(std::move(host), std::move(service), options.timeout);
+  if (!options.timeout) co_return co_await std::move(connecting);
+  co_return co_await timeout(*options.timeout, std::move(connecting));  // for the question and all addresses together
 }
 
 result<void> tcp_stream::set_no_delay(bool on) { return set_option(IPPROTO_TCP, TCP_NODELAY, on ? 1 : 0); }

@@ -1,6 +1,8 @@
 // tcp_test -- connections over loopback: whole, half, refused, closed under a reader, stopped, limited in time.
 #include "faio/net/tcp.hpp"
 
+#include <linux/filter.h>
+#include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -185,6 +187,58 @@ TEST_P(TcpTest, SeveralListenOnOnePortWhenAsked) {
   auto first = tcp_listener::bind(endpoint::loopback(0), {.reuse_port = true});
   ASSERT_TRUE(first.has_value());
   EXPECT_TRUE(tcp_listener::bind(first->local(), {.reuse_port = true}).has_value());
+}
+
+TEST_P(TcpTest, AnIpv6ListenerTakesIpv4OnlyIfItMay) {
+  for (const bool only : {false, true}) {
+    auto listener = tcp_listener::bind(endpoint::any6(0), {.ipv6_only = only});
+    if (!listener) GTEST_SKIP() << "no IPv6 here: " << listener.error().message();
+    const std::uint16_t port = listener->local().port();
+    const auto by_six = ctx().block_on(tcp_stream::connect(endpoint::loopback6(port)));
+    EXPECT_TRUE(by_six.has_value());
+    const auto by_four = ctx().block_on(tcp_stream::connect(endpoint::loopback(port)));
+    EXPECT_EQ(by_four.has_value(), !only);
+    if (only) {
+      EXPECT_EQ(by_four.error(), std::errc::connection_refused);
+    }
+  }
+}
+
+TEST_P(TcpTest, SetsTheOptionsOfAConnection) {
+  auto listener = listening();
+  ctx().block_on([&]() -> task<void> {
+    auto both = co_await connected(listener);
+    const auto option = [&](int level, int name) {
+      int value = -1;
+      socklen_t size = sizeof value;
+      EXPECT_EQ(::getsockopt(both.client.native_handle(), level, name, &value, &size), 0);
+      return value != 0;
+    };
+    for (const bool on : {true, false}) {
+      EXPECT_TRUE(both.client.set_keep_alive(on).has_value());
+      EXPECT_EQ(option(SOL_SOCKET, SO_KEEPALIVE), on);
+      EXPECT_TRUE(both.client.set_no_delay(on).has_value());
+      EXPECT_EQ(option(IPPROTO_TCP, TCP_NODELAY), on);
+    }
+  });
+}
+
+/// The first address of the name is silent, the second would answer.
+TEST_P(TcpTest, TheTimeLimitOfANameIsForAllItsAddresses) {
+  auto four = listening();
+  const std::string port = std::to_string(four.local().port());
+  auto six = tcp_listener::bind(endpoint::loopback6(four.local().port()), {.ipv6_only = true});
+  if (!six) GTEST_SKIP() << "no IPv6 here, or the port is taken: " << six.error().message();
+  const auto addresses = ctx().block_on(resolve("", port));
+  ASSERT_TRUE(addresses.has_value());
+  if (addresses->size() < 2) GTEST_SKIP() << "the machine itself has one address only";
+  const tcp_listener& first = addresses->front() == four.local() ? four : *six;
+  sock_filter nothing[] = {BPF_STMT(BPF_RET | BPF_K, 0)};
+  const sock_fprog drop{1, nothing};
+  ASSERT_EQ(::setsockopt(first.native_handle(), SOL_SOCKET, SO_ATTACH_FILTER, &drop, sizeof drop), 0);
+  const auto made = ctx().block_on(tcp_stream::connect("", port, {.timeout = 100ms}));
+  ASSERT_FALSE(made.has_value()) << "the second address had a time limit of its own";
+  EXPECT_EQ(made.error(), std::errc::timed_out);
 }
 
 TEST_P(TcpTest, SaysThatThePeerWasReset) {

@@ -31,7 +31,7 @@ class FAIO_NET_API tcp_stream : public stream {
 
   /// Call from: a task. connection_refused, timed_out, network_unreachable, ...; operation_canceled: there is no connection.
   static task<result<tcp_stream>> connect(endpoint to, connect_options options = {});
-  /// All addresses of a name in turn, until one answers.
+  /// All addresses of a name in turn, until one answers. The time limit is for finding them and all of them together.
   static task<result<tcp_stream>> connect(std::string host, std::string service, connect_options options = {});
 
   /// Small pieces leave at once.
