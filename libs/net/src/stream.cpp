@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <cstring>
 
 namespace faio::net {
@@ -77,6 +78,9 @@ result<void> detail::whole_awaiter::await_resume() noexcept {
 
 // ---- Loops that need a coroutine.
 
+/// More than these the system refuses altogether; fewer are a part, as ever.
+constexpr std::size_t most_buffers = IOV_MAX;
+
 task<result<std::string>> read_half::read_until(std::string_view delimiter, std::size_t limit) {
   std::size_t searched = 0;
   for (;;) {
@@ -103,6 +107,7 @@ task<result<std::size_t>> read_half::read_vectored(std::span<const iovec> into) 
     had += detail::read_awaitable::take_kept(_kept, {static_cast<std::byte*>(each.iov_base), each.iov_len});
   }
   if (had != 0) co_return had;
+  into = into.first(std::min(into.size(), most_buffers));
   co_return co_await perform<std::size_t>(
       descriptor::in(_of), [into](ioengine::operation& op, int fd) noexcept { op.prepare_readv(fd, into); });
 }
@@ -117,7 +122,7 @@ task<result<void>> write_half::write_vectored(std::span<const iovec> from) {
     }
     msghdr message{};
     message.msg_iov = left.data() + at;
-    message.msg_iovlen = left.size() - at;
+    message.msg_iovlen = std::min(left.size() - at, most_buffers);
     auto more = co_await perform<std::size_t>(
         descriptor::in(_of), [&message](ioengine::operation& op, int fd) noexcept { op.prepare_sendmsg(fd, message); });
     if (!more) {

@@ -134,6 +134,29 @@ TEST_P(TcpTest, WritesSeveralBuffersAsOne) {
   });
 }
 
+TEST_P(TcpTest, WritesAndReadsMoreBuffersThanTheSystemTakesAtOnce) {
+  auto listener = listening();
+  ctx().block_on([&]() -> task<void> {
+    auto both = co_await connected(listener);
+    std::string sent;
+    for (int i = 0; sent.size() < 3000; ++i) sent += std::to_string(i);
+    std::vector<iovec> parts;
+    for (char& each : sent) parts.push_back({&each, 1});
+    EXPECT_TRUE((co_await both.client.write_vectored(parts)).has_value());
+    EXPECT_TRUE(both.client.shutdown().has_value());
+    std::string got(sent.size(), 0);
+    std::vector<iovec> into;
+    for (char& each : got) into.push_back({&each, 1});
+    for (std::size_t done = 0; done < got.size();) {
+      const auto more = co_await both.server.read_vectored(std::span(into).subspan(done));
+      EXPECT_TRUE(more && *more != 0);
+      if (!more || *more == 0) break;
+      done += *more;
+    }
+    EXPECT_TRUE(got == sent);
+  });
+}
+
 TEST_P(TcpTest, EndsOneDirectionAndGoesOnInTheOther) {
   auto listener = listening();
   ctx().block_on([&]() -> task<void> {
