@@ -33,6 +33,30 @@ struct text_sink {
   }
 };
 
+/// The same, and every other read is stopped before it has taken anything.
+struct hesitant_source {
+  text_source from;
+  bool stops = false;
+  task<result<std::size_t>> read_some(std::span<std::byte> into) {
+    stops = !stops;
+    if (!stops) co_return std::unexpected(context::canceled());
+    co_return co_await from.read_some(into);
+  }
+};
+/// Takes so much, and then nothing more until it is told.
+struct full_sink {
+  text_sink to;
+  std::size_t room = 0;
+  bool is_closed = false;
+  task<result<std::size_t>> write_some(std::span<const std::byte> from) {
+    if (room == 0) co_return std::unexpected(context::canceled());
+    auto wrote = co_await to.write_some(from.first(std::min(from.size(), room)));
+    room -= *wrote;
+    co_return wrote;
+  }
+  void close() { is_closed = true; }
+};
+
 class BufferedTest : public NetTest {};
 FAIO_ON_BOTH_ENGINES(BufferedTest);
 
@@ -112,6 +136,50 @@ TEST_P(BufferedTest, AReadOfAStreamThatIsStoppedLosesNothing) {
   });
 }
 
+TEST_P(BufferedTest, AReadOfAWholeThatIsStoppedInTheMiddleLosesNothing) {
+  std::string all;
+  for (int i = 0; i < 200; ++i) all += std::to_string(i);
+  for (const std::size_t piece : {3U, 32U, 50U}) {
+    hesitant_source source{{all, piece}};
+    ctx().block_on([&]() -> task<void> {
+      buffered_reader in(source, 32);
+      std::string got(all.size(), 0);
+      std::size_t stopped = 0;
+      std::size_t had = 0;
+      for (;;) {
+        const auto done = co_await in.read_exactly(std::as_writable_bytes(std::span(got)));
+        if (done) break;
+        EXPECT_EQ(done.error(), std::errc::operation_canceled);
+        EXPECT_GT(in.buffered().size(), had);
+        had = in.buffered().size();
+        EXPECT_TRUE(in.text() == std::string_view(all).substr(0, had));
+        if (++stopped > all.size()) co_return;
+      }
+      EXPECT_GT(stopped, 3U);
+      EXPECT_TRUE(got == all);
+    });
+  }
+}
+
+TEST_P(BufferedTest, AReadOfAWholeThatTimesOutOrEndsInTheMiddleLosesNothing) {
+  auto listener = listening();
+  ctx().block_on([&]() -> task<void> {
+    auto both = co_await connected(listener);
+    buffered_reader in(both.server, 8);
+    std::array<char, 10> got{};
+    EXPECT_TRUE((co_await both.client.write_all("abc")).has_value());
+    const auto none = co_await timeout(20ms, in.read_exactly(std::as_writable_bytes(std::span(got))));
+    EXPECT_EQ(none.error(), std::errc::timed_out);
+    EXPECT_TRUE((co_await both.client.write_all("defghijklm")).has_value());
+    EXPECT_TRUE((co_await in.read_exactly(std::as_writable_bytes(std::span(got)))).has_value());
+    EXPECT_EQ(std::string_view(got.data(), got.size()), "abcdefghij");
+    both.client.close();
+    const auto ended = co_await in.read_exactly(std::as_writable_bytes(std::span(got)));
+    EXPECT_EQ(ended.error(), make_error_code(errc::end_of_stream));
+    EXPECT_EQ(in.text(), "klm");
+  });
+}
+
 TEST_P(BufferedTest, WritesWhenItIsFullOrAsked) {
   text_sink sink{"", 3};
   ctx().block_on([&]() -> task<void> {
@@ -145,6 +213,44 @@ TEST_P(BufferedTest, AFlushThatIsStoppedGoesOnWhereItWas) {
     EXPECT_TRUE((co_await out.flush()).has_value());
     ends->first.close();
     EXPECT_TRUE(co_await std::move(reader) == all);
+  });
+}
+
+TEST_P(BufferedTest, AWriteThatIsStoppedHasDoneNothingWhenItFitsIntoTheBuffer) {
+  full_sink sink{{"", 3}, 5};
+  ctx().block_on([&]() -> task<void> {
+    buffered_writer out(sink, 8);
+    EXPECT_TRUE((co_await out.write("123456")).has_value());
+    const auto stopped = co_await out.write("abcdef");  // no room: flushes, and is stopped in that
+    EXPECT_EQ(stopped.error(), std::errc::operation_canceled);
+    EXPECT_EQ(sink.to.text, "12345");
+    EXPECT_EQ(out.unflushed(), 1U);
+    EXPECT_FALSE(sink.is_closed);
+    sink.room = 100;
+    EXPECT_TRUE((co_await out.write("abcdef")).has_value());  // again
+    EXPECT_TRUE((co_await out.flush()).has_value());
+    EXPECT_EQ(sink.to.text, "123456abcdef");
+  });
+}
+
+TEST_P(BufferedTest, AWriteThatIsStoppedInTheMiddleOfMoreThanTheBufferClosesTheSink) {
+  full_sink sink{{"", 3}, 2};
+  ctx().block_on([&]() -> task<void> {
+    buffered_writer out(sink, 4);
+    EXPECT_TRUE((co_await out.write("12")).has_value());
+    const auto before = co_await out.write("abcdef");  // of this nothing is written yet
+    EXPECT_EQ(before.error(), std::errc::operation_canceled);
+    EXPECT_FALSE(sink.is_closed);
+    EXPECT_EQ(out.unflushed(), 0U);
+    sink.room = 4;
+    const auto middle = co_await out.write("abcdef");
+    EXPECT_EQ(middle.error(), std::errc::operation_canceled);
+    EXPECT_TRUE(sink.is_closed);
+    sink.room = 100;  // and nobody goes on with half a message
+    EXPECT_FALSE(out.try_write("g"));
+    EXPECT_FALSE((co_await out.write("g")).has_value());
+    EXPECT_FALSE((co_await out.flush()).has_value());
+    EXPECT_EQ(sink.to.text, "12abcd");
   });
 }
 

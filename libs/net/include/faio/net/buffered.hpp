@@ -7,7 +7,8 @@
 //   0       _begin         _end            capacity
 //
 // Streams, halves of streams, files and pipes: what they share is read_some(std::span<std::byte>), which gives a result<std::size_t> when
-// awaited, 0 at the end; and write_some(std::span<const std::byte>) likewise. They belong to the caller and outlive the buffer.
+// awaited, 0 at the end; and write_some(std::span<const std::byte>) likewise, or write_all, which gives a result<void>. Their result may be one
+// of their own, as that of faio::fs, if it becomes a faio::result by itself. They belong to the caller and outlive the buffer.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "faio/context/result.hpp"
@@ -30,12 +32,33 @@ namespace faio::net {
 
 template <class T>
 concept readable = requires(T& from, std::span<std::byte> into) {
-  { context::get_awaiter(from.read_some(into)).await_resume() } -> std::same_as<result<std::size_t>>;
+  { context::get_awaiter(from.read_some(into)).await_resume() } -> std::convertible_to<result<std::size_t>>;
+};
+/// A part at a time: one that is stopped has written nothing.
+template <class T>
+concept writable_in_parts = requires(T& to, std::span<const std::byte> from) {
+  { context::get_awaiter(to.write_some(from)).await_resume() } -> std::convertible_to<result<std::size_t>>;
+};
+/// All at once: of one that fails nobody knows how much was written.
+template <class T>
+concept writable_as_whole = requires(T& to, std::span<const std::byte> from) {
+  { context::get_awaiter(to.write_all(from)).await_resume() } -> std::convertible_to<result<void>>;
 };
 template <class T>
-concept writable = requires(T& to, std::span<const std::byte> from) {
-  { context::get_awaiter(to.write_some(from)).await_resume() } -> std::same_as<result<std::size_t>>;
-};
+concept writable = writable_in_parts<T> || writable_as_whole<T>;
+
+namespace detail {
+
+/// Of a sink that lacks a piece. One that must be awaited for that is the caller's to close.
+template <class To>
+void close_now(To& to) noexcept {
+  if constexpr (requires {
+                  { to.close() } -> std::same_as<void>;
+                })
+    to.close();
+}
+
+}  // namespace detail
 
 /// One task at a time. A read that is stopped has taken nothing that is not still in the buffer: go on by reading again.
 template <readable Source>
@@ -83,19 +106,21 @@ class buffered_reader {
   task<result<std::size_t>> read_some(std::span<std::byte> into) {
     if (_begin == _end) {
       // A large read needs no copy.
-      if (into.size() >= _capacity) co_return co_await _from->read_some(into);
+      if (into.size() >= _capacity) co_return result<std::size_t>(co_await _from->read_some(into));
       auto more = co_await fill();
       if (!more) co_return std::unexpected(more.error());
     }
     co_return take(into);
   }
-  /// All of it. errc::end_of_stream: the rest did not come; what did come is in `into`.
+  /// All of it. errc::end_of_stream: the rest did not come. Then, and when it is stopped or fails, what did come is buffered, however long it is.
   task<result<void>> read_exactly(std::span<std::byte> into) {
-    while (!into.empty()) {
-      auto more = co_await read_some(into);
-      if (!more) co_return std::unexpected(more.error());
-      if (*more == 0) co_return std::unexpected(make_error_code(errc::end_of_stream));
-      into = into.subspan(*more);
+    for (std::size_t done = 0; done < into.size();) {
+      auto more = co_await read_some(into.subspan(done));
+      if (!more || *more == 0) {
+        put_back(into.first(done));
+        co_return std::unexpected(more ? make_error_code(errc::end_of_stream) : more.error());
+      }
+      done += *more;
     }
     co_return result<void>{};
   }
@@ -131,6 +156,18 @@ class buffered_reader {
     if (count != 0) std::memcpy(into.data(), _memory.get() + _begin, count);
     consume(count);
     return count;
+  }
+  /// Into the buffer, which is empty, and grows if it must.
+  void put_back(std::span<const std::byte> what) {
+    if (what.empty()) return;
+    if (what.size() > _capacity) {
+      const std::size_t capacity = what.size() + _capacity;  // so that there is room to go on
+      _memory = std::make_unique_for_overwrite<std::byte[]>(capacity);
+      _capacity = capacity;
+    }
+    std::memcpy(_memory.get(), what.data(), what.size());
+    _begin = 0;
+    _end = what.size();
   }
   std::span<std::byte> room() noexcept {
     if (_end == _capacity && _begin != 0) {
@@ -186,15 +223,17 @@ class [[nodiscard("co_await it")]] buffered_reader<Source>::fill_awaitable {
 };
 
 /// One task at a time. What is not flushed when it goes away is not written.
+/// Nobody goes on with half a message: where one that was stopped or failed has left the sink with an unknown part, or the middle of a write, the
+/// sink is closed (if it can be without waiting), and everything here gives that error from then on.
 template <writable Sink>
 class buffered_writer {
  public:
   explicit buffered_writer(Sink& to, std::size_t capacity = 16 * 1024)
       : _to(&to), _memory(std::make_unique_for_overwrite<std::byte[]>(capacity)), _capacity(capacity) {}
 
-  /// Into the buffer; false: there is no room for all of it, and nothing was done. Does not wait.
+  /// Into the buffer; false: there is no room for all of it, or the sink has failed, and nothing was done. Does not wait.
   [[nodiscard]] bool try_write(std::span<const std::byte> what) noexcept {
-    if (what.size() > _capacity - _end) return false;
+    if (what.size() > _capacity - _end || _failed) return false;
     if (!what.empty()) std::memcpy(_memory.get() + _end, what.data(), what.size());
     _end += what.size();
     return true;
@@ -202,38 +241,62 @@ class buffered_writer {
   [[nodiscard]] bool try_write(std::string_view text) noexcept { return try_write(std::as_bytes(std::span(text))); }
   [[nodiscard]] std::size_t unflushed() const noexcept { return _end - _begin; }
 
-  /// Call from: a task. Into the buffer, which is flushed as often as it is full. Stopped or failed: an unknown part of it is in the buffer;
-  /// give the stream up.
+  /// Call from: a task. Into the buffer, which is flushed if there is no room; what is longer than the buffer goes to the sink behind that. Stopped or
+  /// failed: nothing of it was taken, and flush() or write() goes on; or it was in the middle of what is longer than the buffer: the sink is closed.
   task<result<void>> write(std::span<const std::byte> what) {
-    while (!try_write(what)) {
-      const std::size_t part = std::min(what.size(), _capacity - _end);
-      (void)try_write(what.first(part));  // there is room for it
-      what = what.subspan(part);
-      if (auto done = co_await flush(); !done) co_return done;
-    }
-    co_return result<void>{};
+    if (try_write(what)) co_return result<void>{};
+    if (auto done = co_await flush(); !done) co_return done;
+    if (try_write(what)) co_return result<void>{};
+    std::size_t done = 0;
+    auto passed = co_await pass_on(what, done);
+    if (!passed && done != 0) fail(passed.error());
+    co_return passed;
   }
   task<result<void>> write(std::string_view text) { return write(std::as_bytes(std::span(text))); }
 
-  /// Call from: a task. Writes what is in the buffer. Stopped: what was not written is still there; flush again, or give up.
+  /// Call from: a task. Writes what is in the buffer. Stopped: what was not written is still there; flush again, or give up. A sink that has
+  /// write_all only is closed then.
   task<result<void>> flush() {
-    while (_begin != _end) {
-      auto wrote = co_await _to->write_some(std::span<const std::byte>(_memory.get() + _begin, _end - _begin));
-      if (!wrote) co_return std::unexpected(wrote.error());
-      _begin += *wrote;
-    }
-    _begin = _end = 0;
-    co_return result<void>{};
+    if (_failed) co_return std::unexpected(_failed);
+    std::size_t done = 0;
+    auto passed = co_await pass_on({_memory.get() + _begin, _end - _begin}, done);
+    _begin += done;
+    if (_begin == _end) _begin = _end = 0;
+    co_return passed;
   }
 
   // ---- end of the public interface ----
 
  private:
+  /// `done`: how many of them the sink has.
+  task<result<void>> pass_on(std::span<const std::byte> what, std::size_t& done) {
+    if constexpr (writable_in_parts<Sink>) {
+      while (done < what.size()) {
+        const result<std::size_t> wrote = co_await _to->write_some(what.subspan(done));
+        if (!wrote) co_return std::unexpected(wrote.error());
+        done += *wrote;
+      }
+    } else if (!what.empty()) {
+      const result<void> wrote = co_await _to->write_all(what);
+      if (!wrote) {
+        fail(wrote.error());
+        co_return wrote;
+      }
+      done = what.size();
+    }
+    co_return result<void>{};
+  }
+  void fail(std::error_code why) noexcept {
+    _failed = why;
+    detail::close_now(*_to);
+  }
+
   Sink* _to;
   std::unique_ptr<std::byte[]> _memory;
   std::size_t _capacity;
   std::size_t _begin = 0;  // written already, by a flush that was stopped
   std::size_t _end = 0;
+  std::error_code _failed;  // the sink has a part of something
 };
 
 }  // namespace faio::net

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -24,7 +25,8 @@ namespace faio::net {
 struct copy_options {
   /// Bytes at a time; what a slow receiver makes us hold.
   std::size_t buffer = 16 * 1024;
-  /// copy_both: how long nothing may come from either side: timed_out. Empty: for ever.
+  /// copy_both: how long no byte may go either way, because neither side says anything, or the one that should take it does not: timed_out.
+  /// Empty: for ever.
   std::optional<std::chrono::nanoseconds> idle = {};
 };
 
@@ -39,7 +41,7 @@ namespace detail {
 template <writable To>
 task<result<void>> write_in_parts(To& to, std::span<const std::byte> what) {
   while (!what.empty()) {
-    auto wrote = co_await to.write_some(what);
+    const result<std::size_t> wrote = co_await to.write_some(what);
     if (!wrote) co_return std::unexpected(wrote.error());
     what = what.subspan(*wrote);
   }
@@ -54,10 +56,25 @@ auto write_everything(To& to, std::span<const std::byte> what) {
   }
 }
 
-/// Both directions of one copy_both: when something last came, and what went wrong first.
+template <class Given, class A>
+task<result<Given>> as_ours(A awaitable) {
+  co_return result<Given>(co_await std::move(awaitable));
+}
+/// timeout() of something whose result may be one of its own.
+template <class Given, class A>
+auto within(std::chrono::nanoseconds limit, A awaitable) {
+  if constexpr (std::same_as<context::awaited_t<A>, result<Given>>) {
+    return timeout(limit, std::move(awaitable));
+  } else {
+    return timeout(limit, as_ours<Given>(std::move(awaitable)));
+  }
+}
+
+/// Both directions of one copy_both: when something last went, and what went wrong first.
 class conversation {
  public:
   explicit conversation(std::optional<std::chrono::nanoseconds> idle) : _idle(idle) { heard(); }
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> idle() const noexcept { return _idle; }
   void heard() noexcept {
     if (_idle) _last.store(context::now().time_since_epoch().count(), std::memory_order_relaxed);  // relaxed: a number
   }
@@ -87,11 +104,37 @@ template <readable From>
 task<result<std::size_t>> read_patiently(From& from, std::span<std::byte> into, conversation& both) {
   for (;;) {
     const auto left = both.patience();
-    if (!left) co_return co_await from.read_some(into);
+    if (!left) co_return result<std::size_t>(co_await from.read_some(into));
     if (*left <= std::chrono::nanoseconds::zero())
       co_return std::unexpected(std::make_error_code(std::errc::timed_out));
-    auto got = co_await timeout(*left, from.read_some(into));
+    auto got = co_await within<std::size_t>(*left, from.read_some(into));
     if (got || got.error() != std::errc::timed_out) co_return got;
+  }
+}
+
+/// A receiver that takes nothing is silent too.
+template <writable To>
+task<result<void>> write_patiently(To& to, std::span<const std::byte> what, conversation& both) {
+  if (!both.idle()) co_return result<void>(co_await write_everything(to, what));
+  if constexpr (writable_in_parts<To>) {
+    while (!what.empty()) {
+      const auto left = *both.patience();
+      if (left <= std::chrono::nanoseconds::zero())
+        co_return std::unexpected(std::make_error_code(std::errc::timed_out));
+      const auto wrote = co_await within<std::size_t>(left, to.write_some(what));
+      if (wrote) {
+        both.heard();
+        what = what.subspan(*wrote);
+      } else if (wrote.error() != std::errc::timed_out) {
+        co_return std::unexpected(wrote.error());
+      }
+    }
+    co_return result<void>{};
+  } else {
+    // It cannot be begun again when the other way has been talking meanwhile: all of the limit for each.
+    auto wrote = co_await within<void>(*both.idle(), to.write_all(what));
+    if (wrote) both.heard();
+    co_return wrote;
   }
 }
 
@@ -103,9 +146,9 @@ task<result<std::uint64_t>> copy_in(From& from, To& to, std::size_t size, conver
     if (!got) co_return std::unexpected(got.error());
     if (*got == 0) co_return count;
     both.heard();
-    auto wrote = co_await write_everything(to, std::span<const std::byte>(buffer.get(), *got));
+    auto wrote = co_await write_patiently(to, std::span<const std::byte>(buffer.get(), *got), both);
     if (!wrote) {
-      if constexpr (requires { to.close(); }) to.close();  // it lacks a piece that has been taken
+      close_now(to);  // it lacks a piece that has been taken
       co_return std::unexpected(wrote.error());
     }
     count += *got;
@@ -130,7 +173,8 @@ task<std::uint64_t> one_way(From& from, To& to, std::size_t size, conversation& 
 }  // namespace detail
 
 /// Effect: reads until the end and writes all of it. Call from: a task. Gives how many bytes. Does not end `to`: see shutdown().
-/// Stopped while it reads: nothing is lost, and both can go on. Stopped or failed while it writes: `to` is closed, since it lacks a piece.
+/// Stopped while it reads: nothing is lost, and both can go on. Stopped or failed while it writes: `to` is closed, since it lacks a piece; one whose
+/// close() must be awaited is left to the caller.
 template <readable From, writable To>
 task<result<std::uint64_t>> copy(From& from, To& to, copy_options options = {}) {
   detail::conversation alone(std::nullopt);
@@ -138,7 +182,8 @@ task<result<std::uint64_t>> copy(From& from, To& to, copy_options options = {}) 
 }
 
 /// Effect: both ways at once, until both sides have ended; the end of one is passed on by shutdown(), and the other may go on. Call from: a task.
-/// An error of any of the four halves, a stop request, or options.idle without a byte: both streams are closed, and it is what you get.
+/// An error of any of the four halves, a stop request, or options.idle without a byte that goes either way: both streams are closed, and it is
+/// what you get.
 template <class A, class B>
 task<result<copied>> copy_both(A& a, B& b, copy_options options = {}) {
   detail::conversation both(options.idle);
