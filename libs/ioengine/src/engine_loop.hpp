@@ -141,8 +141,10 @@ class engine_loop : public engine {
 
   /// A kind that can sleep in two ways says which before anybody may have to end it.
   bool prepare_sleep() noexcept {
-    if constexpr (requires { self().choose_bed(); }) self().choose_bed();
-    return _waker.prepare_sleep();
+    if constexpr (requires { self().prepare_bed(_waker); })
+      return self().prepare_bed(_waker);
+    else
+      return _waker.prepare_sleep();
   }
 
   [[nodiscard]] Kind& self() noexcept { return static_cast<Kind&>(*this); }

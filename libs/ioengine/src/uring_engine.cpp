@@ -249,16 +249,16 @@ bool uring_engine::refill() noexcept {
 }
 
 /// With nothing under way nothing can come but a wake or a timer, and a futex is woken in half the time of a ring.
-[[gnu::always_inline]] inline void uring_engine::choose_bed() noexcept {
+[[gnu::always_inline]] inline bool uring_engine::prepare_bed(waker<>& handshake) noexcept {
   const bool nothing = in_flight() == 0 && _ring.unsubmitted() == 0 && !has_chores() && _ring.completions() == 0 &&
                        !_ring.kernel_has_more();
-  _in_futex.store(nothing, std::memory_order_relaxed);  // relaxed: published by prepare_sleep()
+  return _choice.prepare_sleep(handshake, nothing);
 }
 
 [[gnu::always_inline]] inline void uring_engine::enter(std::chrono::nanoseconds timeout) noexcept {
-  if (timeout != no_time && _in_futex.load(std::memory_order_relaxed)) {  // relaxed: our own
+  if (timeout != no_time && _choice.is_aside()) {
     _bed.sleep(timeout);
-    _in_futex.store(false, std::memory_order_relaxed);
+    _choice.get_up();
     return;
   }
   if (has_chores() && !do_chores(timeout)) [[unlikely]]

@@ -15,12 +15,12 @@
 //   I5 The low bits of user_data tell operations (0, they are aligned) from the engine's own entries.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <vector>
 
 #include "engine_factory.hpp"
 #include "engine_loop.hpp"
+#include "faio/ioengine/bed_choice.hpp"
 #include "futex_bed.hpp"
 #include "operation_access.hpp"
 #include "uring_ring.hpp"
@@ -84,14 +84,14 @@ class uring_engine final : public engine_loop<uring_engine> {
   void quieten_handle() noexcept;
   [[nodiscard]] bool post_wake() const noexcept;
 
-  void choose_bed() noexcept;
+  [[nodiscard]] bool prepare_bed(waker<>& handshake) noexcept;
 
   uring_ring _ring;
   futex_bed _bed;
-  std::atomic<bool> _in_futex{false};  // how it sleeps, if it does; written by the owner before it does (waker.hpp, I4)
-  operation_link _in_kernel;           // only if _listed; or else nobody pays for the list
-  operation_link _cancels;             // with the kernel, and their cancel is still to be sent
-  operation_link _cancelled;           // with the kernel, and their cancel too
+  bed_choice<> _choice;       // aside: the futex
+  operation_link _in_kernel;  // only if _listed; or else nobody pays for the list
+  operation_link _cancels;    // with the kernel, and their cancel is still to be sent
+  operation_link _cancelled;  // with the kernel, and their cancel too
   operation_link _backlog;
   bool _open = false;
   bool _zero_copy = false;

@@ -50,8 +50,8 @@ std::expected<void, setup_error> uring_engine::open_waking() {
 }
 
 void uring_engine::end_sleep() noexcept {
-  // relaxed: notify() has acquired it (waker.hpp, I4). If the owner has got up since, the wake that we bring is one too many.
-  if (_in_futex.load(std::memory_order_relaxed)) {
+  // If the owner has got up since, the wake that we bring is one too many.
+  if (_choice.is_aside()) {
     _bed.end();
     return;
   }

@@ -80,6 +80,20 @@ TEST_P(HandleTest, TellsOfAWakeFromAnyThread) {
   }
 }
 
+// With nothing under way an engine may choose another bed than its descriptors; a wake that comes before it lies down must not leave it chosen.
+TEST_P(HandleTest, TellsOfAWakeAfterOneThatPreventedASleep) {
+  io->drive();
+  io->wake();
+  EXPECT_EQ(io->wait_and_drive(), 0U);
+  while (readable(0)) io->drive();
+  for (int i = 0; i < 10; ++i) {
+    std::jthread([&] { io->wake(); }).join();
+    ASSERT_TRUE(readable(10'000)) << "the wake went to another bed";
+    EXPECT_EQ(io->wait_and_drive(), 0U);
+    while (readable(0)) io->drive();
+  }
+}
+
 TEST_P(HandleTest, TellsOfWhatTheFunctionsSubmitted) {
   struct chain : operation {
     engine* io = nullptr;

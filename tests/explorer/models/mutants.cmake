@@ -253,6 +253,24 @@ faio_add_mutant(waker_gets_up_relaxed MODEL waker HEADER ${header}
   FIND [[return _state.exchange(awake, std::memory_order_acquire) == notified;]]
   REPLACE [[return _state.exchange(awake, std::memory_order_relaxed) == notified;]])
 
+set(header libs/ioengine/include/faio/ioengine/bed_choice.hpp)
+
+faio_add_mutant(bed_choice_stays_after_a_prevented_sleep MODEL waker HEADER ${header} RUN a_rest_after_a_sleep_that_was_prevented
+  FIND [[    // relaxed: the next prepare_sleep publishes it, whoever makes it (I2).
+    _aside.store(false, std::memory_order_relaxed);]]
+  REPLACE [[]])
+faio_add_mutant(bed_choice_stays_for_a_drain MODEL waker HEADER ${header} RUN a_drain_after_a_sleep_that_was_prevented
+  FIND [[    // relaxed: the next prepare_sleep publishes it, whoever makes it (I2).
+    _aside.store(false, std::memory_order_relaxed);]]
+  REPLACE [[]])
+faio_add_mutant(bed_choice_made_too_late MODEL waker HEADER ${header} RUN an_owner_with_two_beds
+  FIND [[    _aside.store(aside, std::memory_order_relaxed);
+    if (handshake.prepare_sleep()) return true;]]
+  REPLACE [[    if (handshake.prepare_sleep()) {
+      _aside.store(aside, std::memory_order_relaxed);
+      return true;
+    }]])
+
 # ---- group_counter, join_counter
 set(header libs/context/include/faio/context/group_counter.hpp)
 

@@ -1,5 +1,6 @@
 // waker_model -- the handshake of sleeping and waking, alone and as part of the whole sleep protocol of a worker.
 #include <array>
+#include <faio/ioengine/bed_choice.hpp>
 #include <faio/ioengine/waker.hpp>
 
 #include "hall.hpp"
@@ -84,29 +85,50 @@ class two_beds {
  public:
   void wake() {
     if (!_waker.notify()) return;
-    auto& count = _counts[_chosen.load(std::memory_order_relaxed)];
-    count.fetch_add(1, std::memory_order_relaxed);
-    atomics::futex_wake_one(&count);
+    end_sleep(_counts[_choice.is_aside() ? 1 : 0]);
   }
-  /// Owner. The other one than the last time.
+  /// Any thread: the kernel completes something.
+  void complete() { end_sleep(_counts[0]); }
+  /// Owner: wait_and_drive(). The other one than the last time.
   void sleep() {
-    _last ^= 1U;
-    _chosen.store(_last, std::memory_order_relaxed);
+    _aside = !_aside;
+    if (!_choice.prepare_sleep(_waker, _aside)) return;
+    lie_down(_counts[_choice.is_aside() ? 1 : 0]);
+    if (_aside) _choice.get_up();
+    _waker.finish_sleep();
+  }
+  /// Owner: drain(), which lies where the choice says without having made one.
+  void drain() {
     if (!_waker.prepare_sleep()) return;
-    auto& count = _counts[_last];
-    while (count.exchange(0, std::memory_order_relaxed) == 0) atomics::futex_wait(count, 0);
+    lie_down(_counts[_choice.is_aside() ? 1 : 0]);
+    _waker.finish_sleep();
+  }
+  /// Owner: between two drives somebody else's loop waits for the descriptor, which is the ring's.
+  void rest() {
+    if (!_waker.prepare_sleep()) return;
+    lie_down(_counts[0]);
     _waker.finish_sleep();
   }
 
  private:
+  static void end_sleep(atomics::atomic<std::uint32_t>& count) {
+    // release: a completion brings what it completes; a wake's own is in the waker.
+    count.fetch_add(1, std::memory_order_release);
+    atomics::futex_wake_one(&count);
+  }
+  static void lie_down(atomics::atomic<std::uint32_t>& count) {
+    while (count.exchange(0, std::memory_order_acquire) == 0) atomics::futex_wait(count, 0);
+  }
+
   ioengine::waker<atomics> _waker;
-  atomics::atomic<std::uint32_t> _chosen{0};
+  ioengine::bed_choice<atomics> _choice;
   std::array<atomics::atomic<std::uint32_t>, 2> _counts;
-  std::uint32_t _last = 0;
+  bool _aside = false;
 };
 
-void an_owner_with_two_beds(run& run) {
-  two_beds place;
+/// An owner that sleeps in its way until both have published.
+template <class Sleep>
+void sleep_until_two_have_published(run& run, two_beds& place, Sleep sleep) {
   atomics::atomic<int> published{0};
   for (const char* name : {"first", "second"}) {
     run.thread(name, [&] {
@@ -115,7 +137,38 @@ void an_owner_with_two_beds(run& run) {
     });
   }
   run.thread("owner", [&] {
-    while (published.load(std::memory_order_relaxed) != 2) place.sleep();
+    while (published.load(std::memory_order_relaxed) != 2) sleep();
+  });
+  run.join();
+}
+
+void an_owner_with_two_beds(run& run) {
+  two_beds place;
+  sleep_until_two_have_published(run, place, [&] { place.sleep(); });
+}
+
+/// It chose the bed aside, a wake kept it from lying down, and it lies down next without a choice.
+void a_rest_after_a_sleep_that_was_prevented(run& run) {
+  two_beds place;
+  bool rests = false;
+  sleep_until_two_have_published(run, place, [&] {
+    rests ? place.rest() : place.sleep();
+    rests = !rests;
+  });
+}
+
+/// The same with a drain, which waits for a completion: that ends a sleep on the ring and no other.
+void a_drain_after_a_sleep_that_was_prevented(run& run) {
+  two_beds place;
+  atomics::atomic<int> completed{0};
+  run.thread("notifier", [&] { place.wake(); });
+  run.thread("kernel", [&] {
+    completed.store(1, std::memory_order_relaxed);
+    place.complete();
+  });
+  run.thread("owner", [&] {
+    place.sleep();
+    while (completed.load(std::memory_order_relaxed) == 0) place.drain();
   });
   run.join();
 }
@@ -141,6 +194,8 @@ const model all[] = {
     {"a_sleep_that_a_completion_ends", a_sleep_that_a_completion_ends},
     {"nobody_is_called_who_is_awake", nobody_is_called_who_is_awake},
     {"an_owner_with_two_beds", an_owner_with_two_beds},
+    {"a_rest_after_a_sleep_that_was_prevented", a_rest_after_a_sleep_that_was_prevented},
+    {"a_drain_after_a_sleep_that_was_prevented", a_drain_after_a_sleep_that_was_prevented},
     {"a_job_for_a_lone_worker_in_its_engine", a_job_for_a_lone_worker<atomics, engine_bed>},
     {"a_job_for_two_workers_in_their_engines", a_job_for_two_parking_workers<atomics, engine_bed>},
 };
