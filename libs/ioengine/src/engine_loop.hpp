@@ -45,7 +45,9 @@ inline void engine::complete(operation& op, int result, std::uint32_t flags) noe
 
 inline std::chrono::nanoseconds engine::time_until(time_point when) const noexcept {
   if (when == time_point::max()) return forever;
-  return std::max<std::chrono::nanoseconds>(when - _time->now(), std::chrono::nanoseconds::zero());
+  const time_point now = _time->now();
+  if (when <= now) return std::chrono::nanoseconds::zero();  // first: a difference to long ago would overflow
+  return when - now;
 }
 
 inline bool engine::enter_drive() noexcept {

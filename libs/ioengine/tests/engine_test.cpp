@@ -366,6 +366,23 @@ TEST_P(EngineTest, WaitsNoLongerThanTheDeadline) {
   EXPECT_GE(std::chrono::steady_clock::now(), start + 5ms);
 }
 
+TEST_P(EngineTest, ADeadlineAsLongAgoAsCanBeHasPassed) {
+  EXPECT_EQ(io->wait_and_drive(time_point::min()), 0U);
+  struct counted : timer_entry {
+    int fired = 0;
+    counted() : timer_entry([](timer_entry& self) noexcept { ++static_cast<counted&>(self).fired; }) {}
+  } timer;
+  io->add_timer(timer, time_point::min());
+  EXPECT_TRUE(io->answers_soon());
+  while (timer.fired == 0) io->wait_and_drive();
+  timeout_operation timeout([](operation&) noexcept {});
+  timeout.prepare_timeout(time_point::min());
+  io->submit(timeout);
+  while (timeout.in_flight()) io->wait_and_drive();
+  EXPECT_EQ(timeout.result(), -ETIME);
+  EXPECT_EQ(timer.fired, 1);
+}
+
 TEST_P(EngineTest, FiresTimersWhileItSleeps) {
   struct alarm : timer_entry {
     bool rang = false;
