@@ -149,7 +149,23 @@ attempt try_message(const operation& op) noexcept {
   return done(got);
 }
 
-/// accept and connect know no MSG_DONTWAIT: a descriptor that would block is told not to for the length of the call.
+/// accept knows no MSG_DONTWAIT. A listener that blocks is told not to, and is left so: others, in other processes too, may be
+/// between their look at the flag and their call, which must not block for a connection that we take.
+///   SocketTest.EnginesThatShareABlockingListenerDoNotBlockEachOther
+attempt try_accept(const operation& op) noexcept {
+  const int fd = access::fd(op);
+  auto* const address = static_cast<sockaddr*>(access::address(op));
+  auto* const length = reinterpret_cast<socklen_t*>(access::offset(op));
+  const int flags = static_cast<int>(access::op_flags(op));
+  const int status = ::fcntl(fd, F_GETFL);
+  if (status < 0) return done(-errno);
+  if ((status & O_NONBLOCK) == 0) ::fcntl(fd, F_SETFL, status | O_NONBLOCK);
+  const ssize_t got = call([&] { return ::accept4(fd, address, length, flags); });
+  if (got == -EAGAIN) return {outcome::wait};
+  return done(got);
+}
+
+/// Nor does connect; but a socket that is being connected has one user, who finds it as it was.
 template <class Call>
 ssize_t call_nonblocking(int fd, Call function) noexcept {
   const int status = ::fcntl(fd, F_GETFL);
@@ -159,16 +175,6 @@ ssize_t call_nonblocking(int fd, Call function) noexcept {
   const ssize_t got = call(function);
   ::fcntl(fd, F_SETFL, status);
   return got;
-}
-
-attempt try_accept(const operation& op) noexcept {
-  const int fd = access::fd(op);
-  auto* const address = static_cast<sockaddr*>(access::address(op));
-  auto* const length = reinterpret_cast<socklen_t*>(access::offset(op));
-  const int flags = static_cast<int>(access::op_flags(op));
-  const ssize_t got = call_nonblocking(fd, [&] { return ::accept4(fd, address, length, flags); });
-  if (got == -EAGAIN) return {outcome::wait};
-  return done(got);
 }
 
 attempt try_connect(operation& op) noexcept {
