@@ -201,6 +201,23 @@ attempt try_connect(operation& op) noexcept {
   return done(got);
 }
 
+/// A fifo is opened without waiting for its other end, as the ring does it: that wait could not be ended.
+int open_file(const operation& op) noexcept {
+  const int directory = access::fd(op);
+  const auto* const path = static_cast<const char*>(access::address(op));
+  const int flags = static_cast<int>(access::op_flags(op));
+  if (path == nullptr) return -EFAULT;  // what the kernel says; to the C library it is undefined
+  struct stat status{};
+  const int look = (flags & O_NOFOLLOW) != 0 ? AT_SYMLINK_NOFOLLOW : 0;
+  const bool fifo = (flags & (O_NONBLOCK | O_PATH)) == 0 && ::fstatat(directory, path, &status, look) == 0 &&
+                    S_ISFIFO(status.st_mode);
+  const auto opened = static_cast<int>(call([&] {
+    return ::openat(directory, path, fifo ? flags | O_NONBLOCK : flags, static_cast<mode_t>(access::length(op)));
+  }));
+  if (fifo && opened >= 0) ::fcntl(opened, F_SETFL, ::fcntl(opened, F_GETFL) & ~O_NONBLOCK);
+  return opened;
+}
+
 attempt try_close(const operation& op) noexcept {
   struct stat status{};
   if (::fstat(access::fd(op), &status) != 0) return done(-errno);
@@ -268,11 +285,7 @@ int do_blocking(operation& op) noexcept {
       return static_cast<int>(got);
     }
     case opcode::openat:
-      if (access::address(op) == nullptr) return -EFAULT;  // what the kernel says; to the C library it is undefined
-      return static_cast<int>(call([&] {
-        return ::openat(fd, static_cast<const char*>(access::address(op)), static_cast<int>(access::op_flags(op)),
-                        static_cast<mode_t>(access::length(op)));
-      }));
+      return open_file(op);
     case opcode::fsync:
       return static_cast<int>(call([&] { return access::op_flags(op) != 0 ? ::fdatasync(fd) : ::fsync(fd); }));
     case opcode::close:  // not again after EINTR: the descriptor is gone

@@ -383,11 +383,12 @@ bool uring_engine::handle_zero_copy(operation& op, int result, std::uint32_t fla
 /// an O_NONBLOCK descriptor does not wait, and which a cancel interrupts. True: not finished yet.
 ///   FileTest.AReaderThatIsCalledForNothingManyTimesGoesOnWaiting
 bool uring_engine::handle_refused_wait(operation& op, int& result) noexcept {
-  const bool ending = access::is(op, access::cancel_asked) || (_special & draining) != 0;
+  // ERESTARTSYS, which is the kernel's own, and comes out all the same: an open that a cancel has interrupted (seen on 6.18).
+  constexpr int restart = 512;
   const bool paused = access::is(op, access::pausing) && result == -ETIME;
   const bool refused = result == -EAGAIN && waits(op.code());
-  if (ending) {
-    if (paused || refused || result == -EINTR) result = -ECANCELED;
+  if (is_ending(op)) {
+    if (paused || refused || result == -EINTR || result == -restart) result = -ECANCELED;
     return false;
   }
   if (paused) {

@@ -106,6 +106,66 @@ TEST_P(FileTest, GivesTheErrorsOfTheSystemCalls) {
   EXPECT_EQ(run(sync), -EINVAL);
 }
 
+/// A fifo with a name, for as long as it lives.
+struct named_fifo {
+  std::string directory = "/tmp/faio_ioengine_XXXXXX";
+  std::string path;
+  named_fifo() {
+    if (::mkdtemp(directory.data()) == nullptr) std::abort();
+    path = directory + "/fifo";
+    if (::mkfifo(path.c_str(), 0600) != 0) std::abort();
+  }
+  named_fifo(const named_fifo&) = delete;
+  named_fifo& operator=(const named_fifo&) = delete;
+  ~named_fifo() {
+    ::unlink(path.c_str());
+    ::rmdir(directory.c_str());
+  }
+};
+
+TEST_P(FileTest, AFifoIsOpenedWithoutWaitingForTheOtherEnd) {
+  const named_fifo fifo;
+  recorded write_end, read_end;
+  write_end.prepare_openat(AT_FDCWD, fifo.path.c_str(), O_WRONLY | O_CLOEXEC);
+  EXPECT_EQ(run(write_end), -ENXIO);
+  read_end.prepare_openat(AT_FDCWD, fifo.path.c_str(), O_RDONLY | O_CLOEXEC);
+  const owned_fd reader(run(read_end));
+  ASSERT_GE(reader, 0);
+  const owned_fd writer(run(write_end));
+  ASSERT_GE(writer, 0);
+  for (const int fd : {reader.fd, writer.fd}) EXPECT_EQ(::fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
+  std::array<std::byte, 8> buffer{};
+  recorded read;
+  read.prepare_read(reader, buffer);
+  io->submit(read);
+  io->drive();
+  EXPECT_TRUE(read.in_flight());
+  ASSERT_EQ(::write(writer, "abc", 3), 3);
+  finish(read);
+  EXPECT_EQ(read.results, std::vector<int>{3});
+}
+
+TEST_P(FileTest, AnOpenThatWaitsIsEndedByACancelAndByADrain) {
+  const named_fifo fifo;
+  for (int i = 0; i < 40; ++i) {
+    recorded open;
+    open.prepare_openat(AT_FDCWD, fifo.path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0600);  // the ring waits with this
+    io->submit(open);
+    io->wait_and_drive(std::chrono::steady_clock::now() + 1ms);
+    if (i % 2 == 0) {
+      io->cancel(open);
+      finish(open);
+    } else {
+      io->drain();
+    }
+    ASSERT_EQ(open.results.size(), 1U);
+    if (open.results[0] >= 0)
+      ::close(open.results[0]);
+    else
+      ASSERT_EQ(open.results[0], -ECANCELED);
+  }
+}
+
 TEST_P(FileTest, ManyFilesAtOnceAllComplete) {
   const auto file = make_file(std::string(64 * 1024, 'z'));
   std::vector<recorded> reads(256);

@@ -194,7 +194,8 @@ class FAIO_IOENGINE_API operation : private detail::operation_link {
     prepare(opcode::shutdown, fd, nullptr, static_cast<std::size_t>(how));
   }
 
-  /// Completes with the new descriptor. As openat(2); AT_FDCWD for the current directory.
+  /// Completes with the new descriptor. As openat(2), but for fifos, which do not wait for the other end (README.md); AT_FDCWD for the current
+  /// directory.
   void prepare_openat(int directory, const char* path, int flags, mode_t mode = 0) noexcept {
     prepare(opcode::openat, directory, path, mode, 0, static_cast<std::uint32_t>(flags));
   }
