@@ -359,11 +359,22 @@ bool uring_engine::handle_special(operation& op, int result, std::uint32_t flags
       flags &= ~access::buffer_flag;
     }
   }
-  const bool more = access::is(op, access::multishot) && (flags & access::more_flag) != 0;
+  bool more = access::is(op, access::multishot) && (flags & access::more_flag) != 0;
+  if (!more && was_cut_short(op, result)) {
+    start_again(op, 0);
+    more = true;
+  }
   if (!more) leave_lists(op);
   constexpr std::uint32_t buffer_bits = 0xffff'0000U | access::buffer_flag;
   complete(op, result, (flags & buffer_bits) | (more ? access::more_flag : 0));
   return true;
+}
+
+/// A multishot operation that the kernel has ended with a good result: the completion ring was full. The promise is to go on.
+///   SocketTest.AMultishotAcceptGoesOnWhenTheCompletionQueueWasFull
+bool uring_engine::was_cut_short(const operation& op, int result) const noexcept {
+  return access::is(op, access::multishot) && (op.code() == opcode::accept ? result >= 0 : result > 0) &&
+         !is_ending(op);
 }
 
 /// A zero-copy send completes twice: with its result, and when the buffer is free. True: not finished yet.

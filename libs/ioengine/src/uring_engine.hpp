@@ -75,6 +75,7 @@ class uring_engine final : public engine_loop<uring_engine> {
   bool handle_special(operation& op, int result, std::uint32_t flags) noexcept;
   bool handle_zero_copy(operation& op, int result, std::uint32_t flags) noexcept;
   bool handle_refused_wait(operation& op, int& result) noexcept;
+  [[nodiscard]] bool was_cut_short(const operation& op, int result) const noexcept;
   [[nodiscard]] bool is_ending(const operation& op) const noexcept {
     return operation_access::is(op, operation_access::cancel_asked) || (_special & draining) != 0;
   }

@@ -95,6 +95,27 @@ TEST_P(BufferPoolTest, AMultishotReceiveGoesOnUntilThePeerEnds) {
   EXPECT_EQ(pool->available(), 4U);
 }
 
+TEST_P(BufferPoolTest, AMultishotReceiveGoesOnWhenTheCompletionQueueWasFull) {
+  auto small_options = options();
+  small_options.ring_entries = 1;
+  io = make_engine(small_options);
+  const auto pool = make_pool(64, 16);
+  auto [here, there] = make_socketpair();
+  std::string sent;
+  for (int i = 0; i < 30; ++i) sent += std::string(16, static_cast<char>('a' + i % 26));
+  ASSERT_EQ(::send(there, sent.data(), sent.size(), 0), static_cast<ssize_t>(sent.size()));
+  receiver receive(*pool);
+  receive.prepare_recv_multishot(here, *pool);
+  io->submit(receive);
+  while (receive.in_flight() && receive.received.size() < sent.size()) io->wait_and_drive();
+  EXPECT_TRUE(receive.in_flight());
+  EXPECT_EQ(receive.received, sent);
+  there.reset();
+  finish(receive);
+  EXPECT_EQ(receive.results.back(), 0);
+  EXPECT_EQ(pool->available(), pool->count());
+}
+
 TEST_P(BufferPoolTest, SaysWhenItIsUsedUp) {
   auto pool = make_pool(2, 8);
   auto [here, there] = make_socketpair();

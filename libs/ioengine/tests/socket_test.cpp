@@ -97,6 +97,30 @@ TEST_P(SocketTest, AcceptMultishotGivesEveryConnection) {
   EXPECT_EQ(distinct.size(), 20U);
 }
 
+// With a ring of one entry there are soon more completions than its queue has room for: the kernel ends the accept then, and it goes on all the same.
+TEST_P(SocketTest, AMultishotAcceptGoesOnWhenTheCompletionQueueWasFull) {
+  auto small_options = options();
+  small_options.ring_entries = 1;
+  auto small = make_engine(small_options);
+  listener server;
+  constexpr std::size_t count = 50;
+  std::vector<owned_fd> clients;
+  for (std::size_t i = 0; i < count; ++i) clients.push_back(server.connect_blocking());
+  recorded accept;
+  accept.prepare_accept_multishot(server.fd);
+  small->submit(accept);
+  while (accept.in_flight() && accept.results.size() < count) small->wait_and_drive();
+  EXPECT_TRUE(accept.in_flight());
+  ASSERT_EQ(accept.results.size(), count);
+  EXPECT_EQ(accept.mores, std::vector<bool>(count, true));
+  small->cancel(accept);
+  while (accept.in_flight()) small->wait_and_drive();
+  ASSERT_EQ(accept.results.size(), count + 1);
+  EXPECT_EQ(accept.results.back(), -ECANCELED);
+  accept.results.pop_back();
+  for (const int fd : accept.results) ::close(fd);
+}
+
 // The descriptor blocks, and is everybody's: all look for each connection, and those who lose it must go back to their loops.
 TEST_P(SocketTest, EnginesThatShareABlockingListenerDoNotBlockEachOther) {
   listener server;
