@@ -73,7 +73,10 @@ attempt transfer_when_ready(const operation& op, const vector_view& view) noexce
   pollfd state{access::fd(op), static_cast<short>(is_read(op) ? POLLIN : POLLOUT), 0};
   if (::poll(&state, 1, 0) == 0) return {outcome::wait};
   if (is_read(op)) return done(call([&] { return ::readv(access::fd(op), view.first, view.count); }));
-  const iovec piece{view.first->iov_base, std::min<std::size_t>(view.first->iov_len, PIPE_BUF)};
+  const iovec* const end = view.first + view.count;
+  const iovec* const first = std::find_if(view.first, end, [](const iovec& each) { return each.iov_len != 0; });
+  if (first == end) return done(0);
+  const iovec piece{first->iov_base, std::min<std::size_t>(first->iov_len, PIPE_BUF)};
   return done(call([&] { return ::writev(access::fd(op), &piece, 1); }));
 }
 

@@ -286,6 +286,20 @@ TEST_P(FileTest, ReadsATerminal) {
   EXPECT_EQ(text(buffer, 5), "line\n");
 }
 
+TEST_P(FileTest, ATerminalTakesAVectorThatBeginsWithNothing) {
+  const owned_fd master(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+  if (master < 0 || ::grantpt(master) != 0 || ::unlockpt(master) != 0) GTEST_SKIP() << "no pseudo terminals here";
+  const owned_fd terminal(::open(::ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC));
+  ASSERT_GE(terminal, 0);
+  std::array<char, 5> word{'h', 'e', 'l', 'l', 'o'};
+  const std::array<iovec, 3> vectors{{{word.data(), 0}, {nullptr, 0}, {word.data(), word.size()}}};
+  recorded write;
+  write.prepare_writev(terminal, vectors);
+  EXPECT_EQ(run(write), 5);
+  write.prepare_writev(terminal, std::span(vectors).first(2));
+  EXPECT_EQ(run(write), 0);
+}
+
 TEST_P(FileTest, ReadersOfOneDescriptorAreServedInOrder) {
   auto [reader, writer] = make_pipe();
   std::array<recorded, 3> reads;
