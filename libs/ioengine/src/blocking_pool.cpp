@@ -43,6 +43,7 @@ void blocking_pool::push(operation& op) noexcept {
       unpoison_buffers(op);
       access::result(op) = do_blocking(op);
       const std::lock_guard lock(_mutex);
+      access::flags(op) = done_mark;
       push_back(_done, op);
     }
     return;

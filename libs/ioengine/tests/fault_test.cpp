@@ -208,6 +208,29 @@ TEST_F(UringFaultTest, EpollWorksWithoutThePreciseWait) {
             "");
 }
 
+// No thread can be had: what only blocks is done inside the submit, and a cancel comes too late for it.
+TEST(EpollFault, WithoutThreadsWhatHasBeenDoneIsNotCancelled) {
+  EXPECT_EQ(in_child_with({{.number = __NR_clone3, .error = EAGAIN}, {.number = __NR_clone, .error = EAGAIN}},
+                          []() -> std::string {
+                            auto io = make_engine({.kind = engine_kind::epoll});
+                            recorded open, sync;
+                            for (int i = 0; i < 3; ++i) {
+                              open.prepare_openat(AT_FDCWD, "/dev/null", O_RDONLY | O_CLOEXEC);
+                              io->submit(open);
+                              io->cancel(open);
+                              while (open.in_flight()) io->wait_and_drive();
+                              FAIO_CHECK(open.results.back() >= 0);
+                              sync.prepare_fsync(open.results.back());
+                              io->submit(sync);
+                              while (sync.in_flight()) io->wait_and_drive();
+                              FAIO_CHECK(sync.results.back() == -EINVAL);
+                              ::close(open.results.back());
+                            }
+                            return {};
+                          }),
+            "");
+}
+
 // The kernel takes no submissions. A filter cannot be lifted, so it lets through what only waits: the engine must neither
 // lose what it has nor spin. (Only enters with something to submit are refused: to_submit is the second argument.)
 
