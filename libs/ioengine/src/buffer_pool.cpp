@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cassert>
+#include <new>
 
 #include "faio/ioengine/engine.hpp"
 
@@ -22,7 +23,12 @@ buffer_pool::buffer_pool(engine& owner, const buffer_pool_options& options)
 result<std::unique_ptr<buffer_pool>> buffer_pool::create(engine& owner, const buffer_pool_options& options) {
   if (!std::has_single_bit(options.count) || options.count > 32768 || options.size == 0)
     return std::unexpected(std::make_error_code(std::errc::invalid_argument));
-  std::unique_ptr<buffer_pool> pool(new buffer_pool(owner, options));
+  std::unique_ptr<buffer_pool> pool;
+  try {
+    pool.reset(new buffer_pool(owner, options));
+  } catch (const std::bad_alloc&) {
+    return std::unexpected(std::make_error_code(std::errc::not_enough_memory));
+  }
   if (const auto added = owner.add_pool(*pool); !added) return std::unexpected(added.error());
   for (std::uint32_t id = 0; id < options.count; ++id) pool->make_free(static_cast<std::uint16_t>(id));
   return pool;

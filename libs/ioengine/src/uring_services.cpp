@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <new>
 
 #include "pool_access.hpp"
 #include "setup_errors.hpp"
@@ -147,6 +148,13 @@ result<void*> uring_engine::add_pool(buffer_pool& pool) noexcept {
   const auto unused = std::find(_groups.begin(), _groups.end(), false);
   if (_groups.size() > 0xffff && unused == _groups.end()) return fail(ENOSPC);
   const auto group = static_cast<std::uint16_t>(unused - _groups.begin());
+  if (unused == _groups.end()) {
+    try {
+      _groups.push_back(false);
+    } catch (const std::bad_alloc&) {
+      return fail(ENOMEM);
+    }
+  }
   void* const memory = ::mmap(nullptr, ring_bytes(pool), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return fail(errno);
   io_uring_buf_reg registration{};
@@ -159,10 +167,7 @@ result<void*> uring_engine::add_pool(buffer_pool& pool) noexcept {
     return fail(error == EINVAL ? EOPNOTSUPP
                                 : error);  // the pool has checked its values: it is the kernel that is too old
   }
-  if (unused == _groups.end())
-    _groups.push_back(true);
-  else
-    *unused = true;
+  _groups[group] = true;
   pool_access::set_ring(pool, memory, group);
   return memory;
 }

@@ -116,6 +116,13 @@ TEST_P(BufferPoolTest, AMultishotReceiveGoesOnWhenTheCompletionQueueWasFull) {
   EXPECT_EQ(pool->available(), pool->count());
 }
 
+TEST_P(BufferPoolTest, SaysWhenThereIsNoMemoryForIt) {
+  if (sanitized) GTEST_SKIP() << "the sanitizers end the program instead";
+  const auto made = buffer_pool::create(*io, {.count = 32768, .size = 0xffff'ffffU});
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error(), std::errc::not_enough_memory);
+}
+
 TEST_P(BufferPoolTest, SaysWhenItIsUsedUp) {
   auto pool = make_pool(2, 8);
   auto [here, there] = make_socketpair();

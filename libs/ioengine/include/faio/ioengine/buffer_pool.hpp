@@ -36,7 +36,8 @@ struct buffer_pool_options {
 
 class FAIO_IOENGINE_API buffer_pool {
  public:
-  /// Owner only. invalid_argument: count or size; operation_not_supported: the thread engine, or a kernel before 5.19.
+  /// Owner only. invalid_argument: count or size; operation_not_supported: the thread engine, or a kernel before 5.19;
+  /// not_enough_memory.
   [[nodiscard]] static result<std::unique_ptr<buffer_pool>> create(engine& owner,
                                                                    const buffer_pool_options& options = {});
 
