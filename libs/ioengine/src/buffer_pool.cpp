@@ -8,6 +8,7 @@
 #include <new>
 
 #include "faio/ioengine/engine.hpp"
+#include "sanitizers.hpp"
 
 namespace faio::ioengine {
 
@@ -34,7 +35,15 @@ result<std::unique_ptr<buffer_pool>> buffer_pool::create(engine& owner, const bu
   return pool;
 }
 
-buffer_pool::~buffer_pool() { _engine.remove_pool(*this); }
+buffer_pool::~buffer_pool() {
+  _engine.remove_pool(*this);
+  detail::unpoison_memory(_memory.get(), std::size_t{_count} * _size);
+}
+
+/// From the address sanitizer's view, while it is free.
+void buffer_pool::hide(std::uint16_t id) noexcept {
+  if (_engine._poison_buffers) detail::poison_memory(buffer(id), _size);
+}
 
 void buffer_pool::give_back(std::uint16_t id) noexcept {
   assert(id < _count && _taken[id] && "a buffer was given back that is not taken");
@@ -45,6 +54,7 @@ void buffer_pool::give_back(std::uint16_t id) noexcept {
 }
 
 void buffer_pool::make_free(std::uint16_t id) noexcept {
+  hide(id);
   if (_ring == nullptr) {
     _free.push_back(id);
     return;

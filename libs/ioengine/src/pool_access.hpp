@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "faio/ioengine/buffer_pool.hpp"
+#include "sanitizers.hpp"
 
 namespace faio::ioengine {
 
@@ -16,6 +17,11 @@ struct pool_access {
   static void* ring(const buffer_pool& pool) noexcept { return pool._ring; }
   static std::byte* buffer(buffer_pool& pool, std::uint16_t id) noexcept { return pool.buffer(id); }
 
+  /// epoll: before the system call that may fill the buffer that peek gave; and if it did not.
+  static void lend(buffer_pool& pool, std::uint16_t id) noexcept {
+    detail::unpoison_memory(pool.buffer(id), pool._size);
+  }
+  static void unlend(buffer_pool& pool, std::uint16_t id) noexcept { pool.hide(id); }
   /// epoll: the next free buffer, not yet taken.
   static std::optional<std::uint16_t> peek(const buffer_pool& pool) noexcept {
     if (pool._free.empty()) return std::nullopt;
@@ -29,6 +35,7 @@ struct pool_access {
   }
   /// uring: the kernel took it.
   static void mark_taken(buffer_pool& pool, std::uint16_t id) noexcept {
+    detail::unpoison_memory(pool.buffer(id), pool._size);
     pool._taken[id] = true;
     ++pool._taken_count;
   }

@@ -2,7 +2,8 @@
 //
 // A buffer that the kernel may write into is poisoned from submit to completion: the owner's touch is then reported where it
 // happens. Buffers that the kernel only reads are not: to read them too, or to send one twice, is right. Both must be
-// addressable at submit: freed or overflowing buffers, and buffers that another operation reads into, are found there.
+// addressable at submit: freed or overflowing buffers, and buffers that another operation reads into, are found there. A pool's
+// buffer is poisoned while it is free.
 #pragma once
 
 #include <cstddef>
@@ -67,6 +68,18 @@ void for_each_buffer(operation& op, Visit visit) noexcept {
   }
 }
 #endif
+
+/// For memory that nobody may touch for a while: a pool's free buffer.
+inline void poison_memory([[maybe_unused]] void* at, [[maybe_unused]] std::size_t size) noexcept {
+#ifdef FAIO_ADDRESS_SANITIZER
+  __asan_poison_memory_region(at, size);
+#endif
+}
+inline void unpoison_memory([[maybe_unused]] void* at, [[maybe_unused]] std::size_t size) noexcept {
+#ifdef FAIO_ADDRESS_SANITIZER
+  __asan_unpoison_memory_region(at, size);
+#endif
+}
 
 /// At submit: every buffer must be addressable.
 inline void check_buffers([[maybe_unused]] operation& op) noexcept {

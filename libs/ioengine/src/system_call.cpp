@@ -131,8 +131,10 @@ attempt try_pooled_recv(operation& op) noexcept {
     // As the ring does it: a buffer is looked for when the receive is tried, and without one it does not wait.
     return done(::fcntl(access::fd(op), F_GETFD) < 0 ? -EBADF : -ENOBUFS);
   }
+  pool_access::lend(pool, *id);
   const ssize_t got = call(
       [&] { return ::recv(access::fd(op), pool_access::buffer(pool, *id), pool.buffer_size(), flags | MSG_DONTWAIT); });
+  if (got <= 0) pool_access::unlend(pool, *id);
   if (got == -EAGAIN && (flags & MSG_DONTWAIT) == 0) return {outcome::wait};
   if (got > 0) {
     pool_access::take(pool);

@@ -1,5 +1,6 @@
 // poisoning -- under the address sanitizer, a buffer in flight that somebody touches is found at the touch.
 #include "engine_fixture.hpp"
+#include "faio/ioengine/buffer_pool.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define FAIO_TEST_ADDRESS 1
@@ -67,6 +68,24 @@ TEST_P(PoisonTest, FindsTwoReadsIntoOneBuffer) {
     io->submit(second);
   };
   EXPECT_DEATH(submit_twice(), "freed, too short or in flight");
+}
+
+TEST_P(PoisonTest, FindsATouchOfAPoolsBufferThatWasGivenBack) {
+  const auto touch_given_back = [this] {
+    auto own = make_engine(options());  // the dying are children of a fork
+    const auto pool = *buffer_pool::create(*own, {.count = 4, .size = 64});
+    auto [here, there] = make_socketpair();
+    recorded receive;
+    receive.prepare_recv(here, *pool);
+    (void)!::write(there, "abc", 3);
+    own->submit(receive);
+    while (receive.in_flight()) own->wait_and_drive();
+    const auto data = pool->data(receive);
+    data[0] = std::byte{1};  // ours
+    pool->give_back(receive.buffer_id());
+    data[0] = std::byte{2};
+  };
+  EXPECT_DEATH(touch_given_back(), "use-after-poison");
 }
 
 TEST_P(PoisonTest, LetsABufferBeSentTwiceAndReadMeanwhile) {

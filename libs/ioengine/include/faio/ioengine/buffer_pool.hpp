@@ -67,6 +67,7 @@ class FAIO_IOENGINE_API buffer_pool {
 
   [[nodiscard]] std::byte* buffer(std::uint16_t id) noexcept { return _memory.get() + std::size_t{id} * _size; }
   void make_free(std::uint16_t id) noexcept;
+  void hide(std::uint16_t id) noexcept;
 
   engine& _engine;
   std::uint32_t _count;
