@@ -19,12 +19,6 @@ namespace {
 // One event array on the stack; what does not fit comes with the next call.
 constexpr int event_batch = 128;
 
-/// What MSG_WAITALL has already moved.
-int progress_of(const operation& op) noexcept {
-  const bool keeps_it = (op.code() == opcode::recv || op.code() == opcode::send) && !access::is(op, access::pooled);
-  return keeps_it ? static_cast<int>(access::offset(op)) : 0;
-}
-
 /// A socket whose peer, or owner, has ended what can be read. Not a pipe or a terminal: those say so when they are read.
 bool is_shut_down(int fd) noexcept {
   int type = 0;
@@ -44,6 +38,7 @@ void epoll_engine::start(operation& op) noexcept {
     complete_later(op, -EBADF);
     return;
   }
+  forget_progress(op);
   if (fd >= 0 && static_cast<std::size_t>(fd) < _descriptors.size() && _descriptors[static_cast<std::size_t>(fd)]) {
     descriptor& entry = *_descriptors[static_cast<std::size_t>(fd)];
     if (op.code() == opcode::close) {
@@ -218,7 +213,7 @@ void epoll_engine::ask_to_cancel(operation& op) noexcept {
     default:
       return;  // place::again: the next turn sees that it was asked
   }
-  // What is moved is moved: the ring gives the count then, too.
+  // What has been moved is moved: the ring gives the count then, too.
   const int progress = progress_of(op);
   complete_later(op, progress != 0 ? progress : -ECANCELED);
 }

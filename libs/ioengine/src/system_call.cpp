@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 
 #include "operation_access.hpp"
@@ -58,13 +59,33 @@ struct vector_view {
   }
 };
 
-ssize_t transfer(const operation& op, const vector_view& view, std::uint64_t offset, int flags) noexcept {
+/// What is left of them after some bytes, for a call that goes on where another has stopped.
+class rest_of_buffers {
+ public:
+  rest_of_buffers(const iovec* first, std::size_t count, std::size_t done) noexcept {
+    for (; count != 0 && done >= first->iov_len; ++first, --count) done -= first->iov_len;
+    _count = std::min<std::size_t>(count, _buffers.size());  // the call before took them all: there are no more
+    std::copy_n(first, _count, _buffers.begin());
+    if (_count == 0) return;
+    _buffers[0].iov_base = static_cast<std::byte*>(_buffers[0].iov_base) + done;
+    _buffers[0].iov_len -= done;
+  }
+  [[nodiscard]] iovec* first() noexcept { return _buffers.data(); }
+  [[nodiscard]] std::size_t count() const noexcept { return _count; }
+
+ private:
+  std::array<iovec, IOV_MAX> _buffers;
+  std::size_t _count;
+};
+
+ssize_t transfer(const operation& op, const iovec* first, int count, std::uint64_t offset, int flags) noexcept {
   const auto at = static_cast<off_t>(offset);
   const int fd = access::fd(op);
-  return call([&] {
-    return is_read(op) ? ::preadv2(fd, view.first, view.count, at, flags)
-                       : ::pwritev2(fd, view.first, view.count, at, flags);
-  });
+  return call(
+      [&] { return is_read(op) ? ::preadv2(fd, first, count, at, flags) : ::pwritev2(fd, first, count, at, flags); });
+}
+ssize_t transfer(const operation& op, const vector_view& view, std::uint64_t offset, int flags) noexcept {
+  return transfer(op, view.first, view.count, offset, flags);
 }
 
 /// The plain calls, for descriptors that know no RWF_NOWAIT and were reported ready. At most PIPE_BUF at a time: that is what
@@ -88,7 +109,8 @@ bool reached_end(const operation& op, std::uint64_t position) noexcept {
   return call([&] { return ::preadv2(access::fd(op), &one, 1, static_cast<off_t>(position), RWF_NOWAIT); }) == 0;
 }
 
-attempt try_transfer(const operation& op, bool ready) noexcept {
+/// What was moved before the rest went to the pool is kept in the flags, which these operations do not use here.
+attempt try_transfer(operation& op, bool ready) noexcept {
   const vector_view view(op);
   std::uint64_t offset = access::offset(op);
   ssize_t got = transfer(op, view, offset, RWF_NOWAIT);
@@ -99,9 +121,33 @@ attempt try_transfer(const operation& op, bool ready) noexcept {
   if (got == -EAGAIN) return {outcome::wait};
   if (got == -EOPNOTSUPP) return ready ? transfer_when_ready(op, view) : attempt{outcome::unsure};
   if (got > 0 && offset != operation::current_position && static_cast<std::size_t>(got) < view.bytes() &&
-      !reached_end(op, offset + static_cast<std::uint64_t>(got)))
-    return {outcome::block};  // all of it again, at the same place
+      !reached_end(op, offset + static_cast<std::uint64_t>(got))) {
+    access::set_op_flags(op, static_cast<std::uint32_t>(got));
+    return {outcome::block};
+  }
   return done(got);
+}
+
+int transfer_blocking(const operation& op) noexcept {
+  const vector_view view(op);
+  const std::uint32_t before = access::op_flags(op);
+  if (before != 0) {
+    rest_of_buffers rest(view.first, static_cast<std::size_t>(view.count), before);
+    const ssize_t got = transfer(op, rest.first(), static_cast<int>(rest.count()), access::offset(op) + before, 0);
+    return static_cast<int>(std::max<ssize_t>(got, 0) + before);  // an error comes again, with the next operation
+  }
+  ssize_t got = transfer(op, view, access::offset(op), 0);
+  if (got == -ESPIPE) got = transfer(op, view, operation::current_position, 0);
+  return static_cast<int>(got);
+}
+
+/// MSG_WAITALL goes on after a piece where there are no messages to be kept apart, as the ring does it.
+bool is_gathering(const operation& op) noexcept {
+  if ((access::op_flags(op) & MSG_WAITALL) == 0) return false;
+  int type = 0;
+  socklen_t size = sizeof type;
+  return ::getsockopt(access::fd(op), SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
+         (type == SOCK_STREAM || type == SOCK_SEQPACKET);
 }
 
 /// recv and send, with MSG_WAITALL's progress kept in the offset, which they do not use otherwise.
@@ -118,7 +164,7 @@ attempt try_socket(operation& op) noexcept {
     if (got == -EAGAIN && (flags & MSG_DONTWAIT) == 0) return {outcome::wait};
     if (got < 0) return done(progress > 0 ? static_cast<ssize_t>(progress) : got);
     const auto total = static_cast<std::uint64_t>(got) + progress;
-    if ((flags & MSG_WAITALL) == 0 || got == 0 || total >= access::length(op)) return done(static_cast<ssize_t>(total));
+    if (got == 0 || total >= access::length(op) || !is_gathering(op)) return done(static_cast<ssize_t>(total));
     access::set_offset(op, total);
   }
 }
@@ -143,15 +189,45 @@ attempt try_pooled_recv(operation& op) noexcept {
   return done(got);
 }
 
-attempt try_message(const operation& op) noexcept {
-  const int flags = static_cast<int>(access::op_flags(op));
-  auto* const message = static_cast<msghdr*>(access::address(op));
-  const ssize_t got = call([&] {
-    return op.code() == opcode::recvmsg ? ::recvmsg(access::fd(op), message, flags | MSG_DONTWAIT)
-                                        : ::sendmsg(access::fd(op), message, flags | MSG_DONTWAIT);
+ssize_t pass_message(const operation& op, msghdr* message) noexcept {
+  const int flags = static_cast<int>(access::op_flags(op)) | MSG_DONTWAIT;
+  return call([&] {
+    return op.code() == opcode::recvmsg ? ::recvmsg(access::fd(op), message, flags)
+                                        : ::sendmsg(access::fd(op), message, flags);
   });
-  if (got == -EAGAIN && (flags & MSG_DONTWAIT) == 0) return {outcome::wait};
-  return done(got);
+}
+
+/// The rest of a message that a piece has gone of, its control data with it.
+ssize_t pass_rest(const operation& op, msghdr& whole, std::size_t progress) noexcept {
+  rest_of_buffers rest(whole.msg_iov, whole.msg_iovlen, progress);
+  msghdr message{};
+  message.msg_iov = rest.first();
+  message.msg_iovlen = rest.count();
+  const ssize_t got = pass_message(op, &message);
+  if (got >= 0 && op.code() == opcode::recvmsg) whole.msg_flags = message.msg_flags;
+  return got;
+}
+
+std::size_t size_of(const msghdr& message) noexcept {
+  std::size_t sum = 0;
+  for (std::size_t i = 0; i < message.msg_iovlen; ++i) sum += message.msg_iov[i].iov_len;
+  return sum;
+}
+
+/// As try_socket. With room for control data a receive does not go on: that belongs to its piece (and so does the ring).
+attempt try_message(operation& op) noexcept {
+  auto* const message = static_cast<msghdr*>(access::address(op));
+  const bool with_control = op.code() == opcode::recvmsg && message != nullptr && message->msg_controllen != 0;
+  for (;;) {
+    const std::uint64_t progress = access::offset(op);
+    const ssize_t got = progress == 0 ? pass_message(op, message) : pass_rest(op, *message, progress);
+    if (got == -EAGAIN && (access::op_flags(op) & MSG_DONTWAIT) == 0) return {outcome::wait};
+    if (got < 0) return done(progress > 0 ? static_cast<ssize_t>(progress) : got);
+    const auto total = static_cast<std::uint64_t>(got) + progress;
+    if (got == 0 || with_control || total >= size_of(*message) || !is_gathering(op))
+      return done(static_cast<ssize_t>(total));
+    access::set_offset(op, total);
+  }
 }
 
 /// accept knows no MSG_DONTWAIT. A listener that blocks is told not to, and is left so: others, in other processes too, may be
@@ -283,12 +359,8 @@ int do_blocking(operation& op) noexcept {
     case opcode::read:
     case opcode::write:
     case opcode::readv:
-    case opcode::writev: {
-      const vector_view view(op);
-      ssize_t got = transfer(op, view, access::offset(op), 0);
-      if (got == -ESPIPE) got = transfer(op, view, operation::current_position, 0);
-      return static_cast<int>(got);
-    }
+    case opcode::writev:
+      return transfer_blocking(op);
     case opcode::openat:
       return open_file(op);
     case opcode::fsync:
@@ -298,6 +370,33 @@ int do_blocking(operation& op) noexcept {
     default:
       return -EINVAL;
   }
+}
+
+int progress_of(const operation& op) noexcept {
+  switch (op.code()) {
+    case opcode::read:
+    case opcode::write:
+    case opcode::readv:
+    case opcode::writev:
+      return static_cast<int>(access::op_flags(op));
+    case opcode::recv:
+    case opcode::send:
+    case opcode::send_zero_copy:
+    case opcode::recvmsg:
+    case opcode::sendmsg:
+      return static_cast<int>(access::offset(op));
+    default:
+      return 0;
+  }
+}
+
+void forget_progress(operation& op) noexcept {
+  if (op.code() == opcode::connect) return access::set_op_flags(op, 0);
+  if (progress_of(op) == 0) return;
+  if (is_read(op) || op.code() == opcode::write || op.code() == opcode::writev)
+    access::set_op_flags(op, 0);
+  else
+    access::set_offset(op, 0);
 }
 
 std::uint32_t awaited_events(const operation& op) noexcept {

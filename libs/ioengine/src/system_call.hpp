@@ -25,6 +25,11 @@ struct attempt {
 /// Any thread. Does it, however long it takes.
 [[nodiscard]] int do_blocking(operation& op) noexcept;
 
+/// How many bytes it has moved so far, in tries that were not the last. When it is cancelled, that is its result, as on the ring.
+[[nodiscard]] int progress_of(const operation& op) noexcept;
+/// When it is started: it may have been before, and nobody has prepared it since.
+void forget_progress(operation& op) noexcept;
+
 /// The events that a waiting operation waits for.
 [[nodiscard]] std::uint32_t awaited_events(const operation& op) noexcept;
 

@@ -49,6 +49,26 @@ TEST_P(FileTest, AReadAtTheEndIsShortAndThenZero) {
   EXPECT_EQ(run(read), 0);
 }
 
+// By epoll what is in the page cache is read at once, and the rest of it elsewhere.
+TEST_P(FileTest, AReadThatIsOnlyPartlyInThePageCacheGivesAllOfIt) {
+  std::string content(std::size_t{1} << 20, ' ');
+  for (std::size_t i = 0; i < content.size(); ++i) content[i] = static_cast<char>('a' + i / 7 % 26);
+  const auto file = make_file(content);
+  ASSERT_EQ(::fsync(file), 0);
+  constexpr std::size_t cached = std::size_t{300} << 10;
+  for (const std::size_t split : {std::size_t{1}, std::size_t{4096}, std::size_t{307'201}}) {
+    ::posix_fadvise(file, cached, 0, POSIX_FADV_DONTNEED);
+    std::string got(content.size() - 5, ' ');
+    const std::array<iovec, 3> vectors{{{got.data(), split}, {nullptr, 0}, {got.data() + split, got.size() - split}}};
+    recorded read;
+    read.prepare_readv(file, vectors, 5);
+    io->submit(read);
+    finish(read);
+    ASSERT_EQ(read.results, std::vector<int>{static_cast<int>(got.size())});
+    ASSERT_EQ(got, content.substr(5));
+  }
+}
+
 TEST_P(FileTest, ReadsAndWritesSeveralBuffers) {
   const auto file = make_file();
   std::string hello = "hello ";

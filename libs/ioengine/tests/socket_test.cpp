@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/un.h>
 
 #include <atomic>
@@ -349,6 +350,140 @@ TEST_P(SocketTest, MsgWaitallGathersUntilTheBufferIsFull) {
   finish(receive);
   EXPECT_EQ(receive.results, std::vector<int>{6});
   EXPECT_EQ(text(buffer, 6), "abcdef");
+}
+
+TEST_P(SocketTest, MsgWaitallGathersAMessageUntilItsBuffersAreFull) {
+  auto [here, there] = make_socketpair();
+  std::array<char, 3> first{};
+  std::array<char, 5> second{};
+  std::array<iovec, 3> vectors{{{first.data(), first.size()}, {nullptr, 0}, {second.data(), second.size()}}};
+  msghdr message{};
+  message.msg_iov = vectors.data();
+  message.msg_iovlen = vectors.size();
+  recorded receive;
+  receive.prepare_recvmsg(here, message, MSG_WAITALL);
+  io->submit(receive);
+  for (const char* piece : {"ab", "cd", "ef", "gh"}) {
+    EXPECT_TRUE(receive.in_flight());
+    ASSERT_EQ(::send(there, piece, 2, 0), 2);
+    io->drive();
+  }
+  finish(receive);
+  EXPECT_EQ(receive.results, std::vector<int>{8});
+  EXPECT_EQ(std::string_view(first.data(), 3), "abc");
+  EXPECT_EQ(std::string_view(second.data(), 5), "defgh");
+  EXPECT_EQ(vectors[0].iov_len, 3U);
+
+  // With room for control data it takes what has come: that belongs to this piece and to no other.
+  std::array<std::byte, 64> control{};
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  ASSERT_EQ(::send(there, "ij", 2, 0), 2);
+  EXPECT_EQ(run(receive), 2);
+  EXPECT_EQ(message.msg_controllen, 0U);
+}
+
+TEST_P(SocketTest, MsgWaitallSendsAllOfAMessage) {
+  auto [here, there] = make_socketpair();
+  std::string data(std::size_t{4} << 20, 'm');
+  for (std::size_t i = 0; i < data.size(); i += 1000) data[i] = static_cast<char>('0' + i / 1000 % 10);
+  std::array<iovec, 2> vectors{{{data.data(), 1'000'001}, {data.data() + 1'000'001, data.size() - 1'000'001}}};
+  msghdr message{};
+  message.msg_iov = vectors.data();
+  message.msg_iovlen = vectors.size();
+  recorded send;
+  send.prepare_sendmsg(here, message, MSG_WAITALL);
+  io->submit(send);
+  std::string received(data.size(), ' ');
+  for (std::size_t at = 0; at < received.size();) {
+    if (send.in_flight()) io->drive();
+    const auto got = ::recv(there, received.data() + at, received.size() - at, MSG_DONTWAIT);
+    if (got > 0) at += static_cast<std::size_t>(got);
+    if (got < 0 && !send.in_flight()) break;
+  }
+  finish(send);
+  EXPECT_EQ(send.results, std::vector<int>{static_cast<int>(data.size())});
+  EXPECT_EQ(received, data);
+}
+
+TEST_P(SocketTest, MsgWaitallDoesNotJoinDatagrams) {
+  auto [here, there] = make_socketpair(SOCK_DGRAM);
+  std::array<std::byte, 8> buffer{};
+  std::array<std::byte, 8> other{};
+  iovec vector{other.data(), other.size()};
+  msghdr message{};
+  message.msg_iov = &vector;
+  message.msg_iovlen = 1;
+  recorded receive, receive_message;
+  ASSERT_EQ(::send(there, "abc", 3, 0), 3);
+  ASSERT_EQ(::send(there, "de", 2, 0), 2);
+  receive.prepare_recv(here, buffer, MSG_WAITALL);
+  EXPECT_EQ(run(receive), 3);
+  receive_message.prepare_recvmsg(here, message, MSG_WAITALL);
+  EXPECT_EQ(run(receive_message), 2);
+}
+
+TEST_P(SocketTest, AnOperationSubmittedAgainBeginsAnew) {
+  auto [here, there] = make_socketpair();
+  std::array<std::byte, 8> buffer{};
+  recorded receive;
+  receive.prepare_recv(here, buffer, MSG_WAITALL);
+  for (const std::string_view round : {"abcdefgh", "ABCDEFGH", "01234567"}) {
+    io->submit(receive);
+    io->drive();
+    ASSERT_EQ(::send(there, round.data(), 3, 0), 3);
+    io->drive();
+    ASSERT_EQ(::send(there, round.data() + 3, 5, 0), 5);
+    finish(receive);
+    EXPECT_EQ(receive.results.back(), 8);
+    EXPECT_EQ(text(buffer, 8), round);
+  }
+}
+
+TEST_P(SocketTest, ACancelledSendTellsWhatHasGoneOut) {
+  const std::string data(std::size_t{4} << 20, 'z');
+  for (const bool zero_copy : {false, true}) {
+    auto [here, there] = make_socketpair();
+    recorded send;
+    if (zero_copy)
+      send.prepare_send_zero_copy(here, bytes(data), MSG_WAITALL);
+    else
+      send.prepare_send(here, bytes(data), MSG_WAITALL);
+    io->submit(send);
+    std::array<char, 4096> sink{};
+    ssize_t gone = 0;
+    while ((gone = ::recv(there, sink.data(), sink.size(), MSG_DONTWAIT)) <= 0) io->drive();
+    io->cancel(send);
+    finish(send);
+    for (ssize_t got = 0; (got = ::recv(there, sink.data(), sink.size(), MSG_DONTWAIT)) > 0;) gone += got;
+    EXPECT_EQ(send.results, std::vector<int>{static_cast<int>(gone)}) << "zero copy: " << zero_copy;
+  }
+}
+
+TEST_P(SocketTest, AConnectThatWasCancelledCanBeSubmittedAgain) {
+  listener server;
+  ASSERT_EQ(::listen(server.fd, 0), 0);
+  // Fills the backlog: the one that is still on its way shows that there is no room for another.
+  std::vector<owned_fd> others;
+  for (bool full = false; !full;) {
+    others.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (::connect(others.back(), server.generic(), sizeof server.address) == 0) continue;
+    ASSERT_EQ(errno, EINPROGRESS);
+    pollfd state{others.back(), POLLOUT, 0};
+    full = ::poll(&state, 1, 200) == 0;
+    ASSERT_LT(others.size(), 100U);
+  }
+  const owned_fd client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  recorded connect;
+  connect.prepare_connect(client, server.generic(), sizeof server.address);
+  io->submit(connect);
+  io->drive();
+  ASSERT_TRUE(connect.in_flight());
+  io->cancel(connect);
+  finish(connect);
+  io->submit(connect);
+  finish(connect);
+  EXPECT_EQ(connect.results, (std::vector<int>{-ECANCELED, -EALREADY}));  // the kernel goes on with the first
 }
 
 TEST_P(SocketTest, MessagesCarryAddressesAndDescriptors) {
