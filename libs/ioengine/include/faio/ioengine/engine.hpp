@@ -21,7 +21,8 @@
 //                                                                     EngineTest.CompletesAHundredThousandOperationsOnA64EntryRing
 //
 // After a fork the child has no engine: it may exec, exit, and destroy the object (which closes its copies of descriptors and
-// touches nothing that the parent sees). Nothing else. The parent goes on undisturbed. ForkTest
+// touches nothing that the parent sees). Nothing else; operations that were in flight are so for ever there. The parent goes on
+// undisturbed. ForkTest
 //
 // Rejected: a template parameter for the kind of engine. It spreads through everything above, and saves one indirect call on
 // each submit and each turn of the loop; completions, the hot side, call the operation's own function and meet no engine type.
