@@ -10,8 +10,10 @@
 #include <cstdlib>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "faio/context/context.hpp"
+#include "faio/ioengine/engine.hpp"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define FAIO_TEST_SANITIZED 1
@@ -85,11 +87,20 @@ inline std::uint64_t seed() {
   return value;
 }
 
-/// Every combination of discipline and engine.
+/// Every combination of discipline and engine that this machine allows.
 struct variety {
   scheduler::discipline order;
   engine_kind engine;
 };
+inline std::vector<variety> varieties() {
+  const bool uring = ioengine::engine::create({.kind = engine_kind::uring}).has_value();
+  std::vector<variety> all;
+  for (const auto order : {scheduler::discipline::fifo, scheduler::discipline::lifo}) {
+    if (uring) all.push_back({order, engine_kind::uring});
+    all.push_back({order, engine_kind::epoll});
+  }
+  return all;
+}
 class EveryRuntime : public testing::TestWithParam<variety> {
  protected:
   [[nodiscard]] static config with(std::size_t workers) {
@@ -100,11 +111,7 @@ inline std::string name_of(const testing::TestParamInfo<variety>& each) {
   return std::string(each.param.order == scheduler::discipline::fifo ? "fifo" : "lifo") +
          (each.param.engine == engine_kind::uring ? "_uring" : "_epoll");
 }
-#define FAIO_EVERY_RUNTIME(suite)                                                                                    \
-  INSTANTIATE_TEST_SUITE_P(                                                                                          \
-      , suite,                                                                                                       \
-      testing::Values(variety{discipline::fifo, engine_kind::uring}, variety{discipline::fifo, engine_kind::epoll},  \
-                      variety{discipline::lifo, engine_kind::uring}, variety{discipline::lifo, engine_kind::epoll}), \
-      name_of)
+#define FAIO_EVERY_RUNTIME(suite) \
+  INSTANTIATE_TEST_SUITE_P(, suite, testing::ValuesIn(::faio::tests::varieties()), name_of)
 
 }  // namespace faio::tests
