@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <latch>
+#include <span>
 #include <thread>
+#include <vector>
 
 #include "faio/queue/queue.hpp"
 
@@ -61,7 +63,46 @@ TEST(RoleDeathTest, StopsTheOldOwnerAfterAHandOver) {
   heir.join();
 }
 
+/// An overflow that calls the queue that it was called from.
+template <class Call>
+struct meddling {
+  Call call;
+  bool push_batch(std::span<int*>) {
+    call();
+    return true;
+  }
+};
+
+TEST(RoleDeathTest, StopsAnOverflowThatUsesTheQueueItIsCalledFrom) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  local_queue<int*, 2> ring, other;
+  while (ring.push_back(nullptr, no_overflow)) continue;
+  const char* const why = "the overflow must not use the queue that it is called from";
+  meddling pops{[&] { ring.pop(); }};
+  meddling pushes{[&] { ring.push_back(nullptr, no_overflow); }};
+  meddling steals{[&] { other.be_stolen_by(ring); }};
+  EXPECT_DEATH(ring.push_back(nullptr, pops), why);
+  EXPECT_DEATH(ring.push_back(nullptr, pushes), why);
+  EXPECT_DEATH(ring.push_back(nullptr, steals), why);
+  std::vector<int*> batch(3);
+  EXPECT_DEATH(ring.push_back_batch(batch, pops), why);
+  EXPECT_DEATH(ring.push_back_batch(batch, pushes), why);
+}
+
 #endif
+
+TEST(Role, LetsAnOverflowUseAnotherQueueAndLookAtTheSizeOfThisOne) {
+  local_queue<int*, 2> ring, other;
+  while (ring.push_back(nullptr, no_overflow)) continue;
+  struct {
+    local_queue<int*, 2>&from, &to;
+    bool push_batch(std::span<int*> batch) { return from.size() <= 2 && to.push_back_batch(batch) == batch.size(); }
+  } overflow{ring, other};
+  EXPECT_TRUE(ring.push_back(nullptr, overflow));
+  EXPECT_EQ(other.size(), 2U);
+  EXPECT_EQ(ring.pop(), nullptr);
+  EXPECT_TRUE(ring.push_back(nullptr, no_overflow)) << "its call is over";
+}
 
 TEST(Role, LetsAQueueBeHandedOver) {
   local_queue<int*, 4> ring;

@@ -12,7 +12,9 @@ template <class T>
 concept element = std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T> && sizeof(T) <= sizeof(void*);
 
 /// Takes elements that found no room: a global_queue, or anything with push_batch(std::span<T>). When that call returns
-/// false the elements stay where they were; a call that returns nothing takes them always.
+/// false the elements stay where they were; a call that returns nothing takes them always. It runs in the middle of a push and must not use the
+/// queue that it is called from, but for size() and empty(): elements would be lost, or come out twice. A debug build stops there.
+/// (RoleDeathTest.StopsAnOverflowThatUsesTheQueueItIsCalledFrom)
 template <class Overflow, class T>
 concept overflow_for = requires(Overflow& overflow, std::span<T> batch) { overflow.push_batch(batch); };
 

@@ -57,6 +57,7 @@ class local_queue {
 
   /// Owner only. Appends `value`; a full queue hands its older half and `value` to `overflow` in one batch.
   /// False when that was refused: the queue is as it was and `value` stays with the caller. So too when `overflow` throws.
+  /// `overflow` must not use this queue: see overflow_for.
   template <class Overflow>
     requires overflow_for<Overflow, T>
   bool push_back(T value, Overflow&& overflow);
@@ -161,6 +162,7 @@ inline bool local_queue<T, Capacity, Policy>::push_back(T value, Overflow&& over
 template <class T, std::size_t Capacity, class Policy>
 template <class Overflow>
 auto local_queue<T, Capacity, Policy>::push_to_full(std::uint64_t head, T value, Overflow& overflow) -> full {
+  const typename role<Policy>::inside_overflow mark(_role);
   const auto [steal, first] = unpack(head);
   // A taker is about to free half of the ring. Waiting for it would tie us to a thread that may be preempted.
   if (steal != first) return detail::hand_over<T>(overflow, {&value, 1}) ? full::handed_over : full::refused;
@@ -194,8 +196,11 @@ template <class Overflow>
 bool local_queue<T, Capacity, Policy>::push_back_batch(std::span<const T> values, Overflow&& overflow) {
   _role.check("local_queue::push_back_batch");
   const std::size_t fits = smaller(values.size(), free_room());
-  // The rest first: when it is refused, nothing has been taken. Room only grows meanwhile.
-  if (fits < values.size() && !detail::hand_over_copy<T>(overflow, values.subspan(fits))) return false;
+  // The rest first: when it is refused, nothing has been taken. Room only grows meanwhile, since the overflow does not use us.
+  if (fits < values.size()) {
+    const typename role<Policy>::inside_overflow mark(_role);
+    if (!detail::hand_over_copy<T>(overflow, values.subspan(fits))) return false;
+  }
   push_back_batch(values.first(fits));
   return true;
 }
