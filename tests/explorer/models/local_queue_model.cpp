@@ -196,6 +196,15 @@ void many_turns_behind_a_slow_thief(run& run) {
   check(in == out, "as many come out as went in");
 }
 
+/// A head that a thief has moved must not be seen beside a tail from before the push.
+void an_observer_beside_a_thief(run& run) {
+  ring<4> owner, thief;
+  run.thread("owner", [&] { owner.push_back(1, queue::no_overflow); });
+  run.thread("thief", [&] { owner.be_stolen_by(thief); });
+  run.thread("observer", [&] { check(owner.size() <= 1, "size() is more than was ever there"); });
+  run.join();
+}
+
 /// size() is for whoever chooses a victim: it may be old, but never more than there ever was.
 void an_observer_of_the_size(run& run) {
   ring<4> owner;
@@ -221,6 +230,7 @@ const model all[] = {
     {"a_refused_overflow", a_refused_overflow},
     {"many_turns_behind_a_slow_thief", many_turns_behind_a_slow_thief, 1},
     {"an_observer_of_the_size", an_observer_of_the_size},
+    {"an_observer_beside_a_thief", an_observer_beside_a_thief},
     {"two_thieves_and_an_overflow_of_four", two_thieves_and_an_overflow_of_four},
 };
 

@@ -51,6 +51,9 @@ faio_add_mutant(local_queue_size_of_an_old_tail MODEL local_queue HEADER ${heade
   const auto [steal, local_head] = unpack(_head.load(std::memory_order_acquire));]]
   REPLACE [[weakened.
   const auto [steal, local_head] = unpack(_head.load(std::memory_order_relaxed));]])
+faio_add_mutant(local_queue_size_of_a_tail_before_the_claim MODEL local_queue HEADER ${header}
+  FIND [[pack(steal, forward(first, count)), std::memory_order_release,]]
+  REPLACE [[pack(steal, forward(first, count)), std::memory_order_relaxed,]])
 faio_add_mutant(local_queue_four_bit_indices MODEL local_queue HEADER ${header} RUN many_turns_behind_a_slow_thief
   FIND [[return from + static_cast<index>(count);]]
   REPLACE [[return (from + static_cast<index>(count)) & 15;]]

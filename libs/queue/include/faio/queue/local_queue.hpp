@@ -167,8 +167,8 @@ auto local_queue<T, Capacity, Policy>::push_to_full(std::uint64_t head, T value,
   // A taker is about to free half of the ring. Waiting for it would tie us to a thread that may be preempted.
   if (steal != first) return detail::hand_over<T>(overflow, {&value, 1}) ? full::handed_over : full::refused;
   constexpr index half = Capacity / 2;
-  // relaxed: it claims slots that we wrote ourselves, and takers that see it leave at once (I3); when it fails, push_back()
-  // reads the head anew.
+  // relaxed: it claims slots that we wrote ourselves, and takers that see it leave at once (I3); who sees it in size() beside an older tail
+  // says Capacity, which was true before the claim. When it fails, push_back() reads the head anew.
   if (!_head.compare_exchange_strong(head, pack(first, forward(first, half)), std::memory_order_relaxed)) {
     return full::taker_came_first;
   }
@@ -255,9 +255,9 @@ std::optional<T> local_queue<T, Capacity, Policy>::be_stolen_by(local_queue& dst
     count = waiting - waiting / 2;
     if (count == 0) return std::nullopt;
     first = local_head;
-    // failure acquire: head was reloaded. success acquire only because compilers want it no weaker: the slots came with
-    // [A], and nobody may write them until [R].
-    if (_head.compare_exchange_weak(head, pack(steal, forward(first, count)), std::memory_order_acquire,
+    // [T] success release, pairs with the acquire of _head in size(): who sees this head sees a tail no older (I1). No acquire: the slots came
+    // with [A], and nobody may write them until [R]. failure acquire: head was reloaded.
+    if (_head.compare_exchange_weak(head, pack(steal, forward(first, count)), std::memory_order_release,
                                     std::memory_order_acquire)) {
       break;
     }
@@ -283,7 +283,7 @@ std::optional<T> local_queue<T, Capacity, Policy>::be_stolen_by(local_queue& dst
 
 template <class T, std::size_t Capacity, class Policy>
 std::size_t local_queue<T, Capacity, Policy>::size() const noexcept {
-  // acquire, pairs with [P] and [R]: the tail is no older than the head, so the difference is not negative.
+  // acquire, pairs with [P], [R] and [T]: the tail is no older than the head, so the difference is not negative.
   const auto [steal, local_head] = unpack(_head.load(std::memory_order_acquire));
   // relaxed: only its number is used.
   const index tail = _tail.load(std::memory_order_relaxed);
