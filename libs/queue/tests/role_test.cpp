@@ -24,11 +24,13 @@ TEST(RoleDeathTest, StopsAPopByAThreadThatIsNotTheOwner) {
   EXPECT_DEATH(elsewhere([&] { ring.pop(); }), "local_queue::pop is for the owner");
   EXPECT_DEATH(elsewhere([&] { ring.push_back(nullptr, no_overflow); }), "local_queue::push_back is for the owner");
   EXPECT_DEATH(elsewhere([&] { ring.push_back_batch({}); }), "local_queue::push_back_batch is for the owner");
+  EXPECT_DEATH(elsewhere([&] { (void)ring.free_room(); }), "local_queue::free_room is for the owner");
 
   deque<int*> stack;
   stack.push(nullptr);
   EXPECT_DEATH(elsewhere([&] { stack.pop(); }), "deque::pop is for the owner");
   EXPECT_DEATH(elsewhere([&] { stack.push(nullptr); }), "deque::push is for the owner");
+  EXPECT_DEATH(elsewhere([&] { (void)stack.capacity(); }), "deque::capacity is for the owner");
 
   inbox<int*> box;
   box.drain();

@@ -93,7 +93,10 @@ class deque {
   bool empty() const noexcept { return size() == 0; }
 
   /// Owner only.
-  std::size_t capacity() const noexcept { return static_cast<std::size_t>(_own->mask) + 1; }
+  std::size_t capacity() const noexcept {
+    _role.check("deque::capacity");
+    return static_cast<std::size_t>(_own->mask) + 1;
+  }
 
   /// The owner, or whoever is ordered after its last call: the next thread that plays the owner becomes it.
   void release_owner() noexcept { _role.release(); }
@@ -148,7 +151,7 @@ class deque {
   buffer* _own;
   buffer* _retired = nullptr;
   index _top_seen = 0;
-  role<Policy> _role;
+  mutable role<Policy> _role;
   typename Policy::template atomic<buffer*> _buffer;
 };
 

@@ -89,6 +89,7 @@ class local_queue {
 
   /// Owner only. How many pushes will surely find room.
   std::size_t free_room() const noexcept;
+  /// Any thread.
   static constexpr std::size_t capacity() noexcept { return Capacity; }
 
   /// The owner, or whoever is ordered after its last call: the next thread that plays the owner becomes it.
@@ -132,7 +133,7 @@ class local_queue {
 
   alignas(line_size) typename Policy::template atomic<std::uint64_t> _head;
   alignas(line_size) typename Policy::template atomic<index> _tail;
-  role<Policy> _role;
+  mutable role<Policy> _role;
   alignas(line_size) std::array<typename Policy::template plain<T>, Capacity> _slots;
 };
 
@@ -293,6 +294,7 @@ std::size_t local_queue<T, Capacity, Policy>::size() const noexcept {
 
 template <class T, std::size_t Capacity, class Policy>
 std::size_t local_queue<T, Capacity, Policy>::free_room() const noexcept {
+  _role.check("local_queue::free_room");
   return room(_tail.load(std::memory_order_relaxed));  // relaxed: only we write it
 }
 
