@@ -34,6 +34,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -50,6 +51,9 @@ namespace faio::queue {
 template <class T, class Policy = std_atomics>
 class deque {
   static_assert(element<T>, "faio::queue::deque<T>: T must be trivially copyable and no larger than a pointer");
+  // A thief reads a slot that the owner may be writing: each is one access of the machine, not a call of libatomic.
+  static_assert(std::atomic<T>::is_always_lock_free,
+                "faio::queue::deque<T>: T must be of a size that is always lock-free, 1, 2, 4 or 8 bytes");
 
  public:
   using value_type = T;
