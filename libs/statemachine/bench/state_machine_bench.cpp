@@ -185,10 +185,10 @@ constexpr faio::bench::bar bars[] = {
 }  // namespace faio::statemachine::bench
 
 int main(int argc, char** argv) {
+  faio::statemachine::bench::register_publisher();  // its machines ask for membarrier, as a user's do
   if (!faio::statemachine::asymmetric_barrier::by_membarrier()) {
     std::puts("state_machine_bench: membarrier is refused here, so light() and heavy() are full barriers");
   }
-  faio::statemachine::bench::register_publisher();
   faio::statemachine::bench::register_sleeper();
   return faio::bench::run(argc, argv, faio::statemachine::bench::bars);
 }

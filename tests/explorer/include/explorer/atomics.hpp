@@ -219,6 +219,7 @@ struct atomics {
   static void full_barrier(std::source_location at = std::source_location::current()) noexcept {
     operations::fence(std::memory_order_seq_cst, at);
   }
+  static void prepare_barriers() noexcept {}
   /// The cheap side of the asymmetric pair: only the compiler may not reorder, so here nothing at all.
   static void light_barrier() noexcept {}
   /// The dear side, membarrier(2): every thread executes a seq_cst fence where it stands, in one step.

@@ -35,6 +35,8 @@ struct std_atomics {
 
   using mutex = std::mutex;
 
+  /// Before the first of the barriers below: light_barrier() is then the cheap one from the start.
+  static void prepare_barriers() noexcept { (void)asymmetric_barrier::by_membarrier(); }
   static void light_barrier() noexcept { asymmetric_barrier::light(); }
   static void heavy_barrier() noexcept { asymmetric_barrier::heavy(); }
   static void full_barrier() noexcept { asymmetric_barrier::full(); }

@@ -188,6 +188,7 @@ basic_state_machine<Policy>::basic_state_machine(std::size_t num_workers)
     : _word(num_workers * (one_worker + one_working)), _next_id(num_workers) {
   if (num_workers > max_workers) throw std::length_error("faio::statemachine: at most 65535 workers");
   _sleepers.write().reserve(num_workers);
+  Policy::prepare_barriers();
 }
 
 template <class Policy>
