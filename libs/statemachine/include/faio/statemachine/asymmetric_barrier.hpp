@@ -16,11 +16,15 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 
 namespace faio::statemachine {
 
 struct asymmetric_barrier {
   /// Any thread. True when heavy() is membarrier and light() is free; asked of the kernel once for each process.
+  /// A state_machine asks when it is made.
   static bool by_membarrier() noexcept {
     const way known = _way.load(std::memory_order_relaxed);  // relaxed: every thread that asks gets the same answer
     return (known != way::unknown ? known : ask()) == way::membarrier;
@@ -40,11 +44,10 @@ struct asymmetric_barrier {
   /// Any thread. Microseconds: it interrupts the other processors.
   static void heavy() noexcept {
     constexpr int private_expedited = 1 << 3;
-    // Once registered it fails only when a filter was installed since; then there is no safe way on.
     if (!by_membarrier()) {
       full();
     } else if (::syscall(SYS_membarrier, private_expedited, 0, 0) != 0) {
-      __builtin_trap();
+      refused(errno);
     }
   }
 
@@ -69,6 +72,18 @@ struct asymmetric_barrier {
         ::syscall(SYS_membarrier, register_private_expedited, 0, 0) == 0 ? way::membarrier : way::full;
     _way.store(answer, std::memory_order_relaxed);
     return answer;
+  }
+
+  /// Once registered it fails only when a filter was installed since. Then there is no safe way on: other threads have passed light() without a
+  /// barrier, and may be past it now. (AsymmetricBarrierDeathTest.SaysWhyItCannotGoOnWhenMembarrierIsRefusedAfterTheStart)
+  [[noreturn, gnu::noinline, gnu::cold]] static void refused(int error) noexcept {
+    std::fprintf(stderr,
+                 "faio::statemachine: membarrier was refused (errno %d) after the start had registered for it, by a "
+                 "seccomp filter that came later: "
+                 "other threads rely on it, and a wake-up could be lost. Install the filter before the start, or let "
+                 "it allow membarrier.\n",
+                 error);
+    std::abort();
   }
 
   static inline std::atomic<way> _way{way::unknown};
