@@ -239,6 +239,33 @@ TEST(StateMachineDeathTest, StopsAWorkerThatIsNotWhatItSays) {
   EXPECT_DEATH(machine.retire_worker(1), "retire_worker\\(\\) by a worker that sleeps");
 }
 
+TEST(StateMachineDeathTest, StopsACallThatWouldCountBelowZero) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  state_machine machine(2);
+  EXPECT_DEATH(machine.set_sleeping(0, true), "set_sleeping\\(\\) by a worker that says that it searches");
+  EXPECT_DEATH(machine.set_sleeping_briefly(0, true), "set_sleeping\\(\\) by a worker that says that it searches");
+  EXPECT_DEATH(machine.cancel_sleeping(0), "cancel_sleeping\\(\\) by a worker that did not sleep");
+  machine.retire_worker(0);
+  EXPECT_DEATH((machine.set_searching(), machine.retire_worker(1)),
+               "retire_worker\\(\\) by a worker that does not run");
+  EXPECT_DEATH((machine.set_searching(), machine.set_sleeping(1, false)),
+               "set_sleeping\\(\\) by a worker that does not run");
+  EXPECT_DEATH((machine.set_sleeping(1, false), machine.set_sleeping(0, false)),
+               "set_sleeping\\(\\) by a worker that does not run");
+  machine.retire_worker(1);
+  EXPECT_DEATH(machine.retire_worker(1), "retire_worker\\(\\) by a worker that does not run");
+}
+
+TEST(StateMachineDeathTest, StopsAnIdThatWasNeverGiven) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  state_machine machine(2);
+  EXPECT_DEATH(machine.set_sleeping(2, false), "no worker has this id");
+  EXPECT_DEATH(machine.cancel_sleeping(77), "no worker has this id");
+  EXPECT_DEATH(machine.retire_worker(2), "no worker has this id");
+  machine.set_sleeping(machine.add_worker(), false);
+  EXPECT_EQ(machine.worker_to_notify(), 2U);
+}
+
 #endif
 
 TEST(StateMachine, NeverLetsMoreThanHalfSearchUnderLoad) {

@@ -152,6 +152,7 @@ class basic_state_machine {
     std::size_t working;
     std::size_t searching;
     constexpr std::size_t sleeping() const noexcept { return workers - working; }
+    constexpr std::size_t running() const noexcept { return working - searching; }
   };
   static constexpr std::uint64_t one_searching = 1;
   static constexpr std::uint64_t one_working = std::uint64_t{1} << 16;
@@ -227,12 +228,16 @@ sleep_verdict basic_state_machine<Policy>::fall_asleep(worker_id id, bool was_se
   std::uint64_t before = 0;
   {
     const std::lock_guard lock(_mutex);
+    assert(id < _next_id.read() && "set_sleeping(): no worker has this id");
     assert(std::ranges::find(_sleepers.read(), id) == _sleepers.read().end() &&
            "set_sleeping() by a worker that sleeps");
     _sleepers.write().push_back(id);  // room was reserved when the worker joined
     // release, pairs with cancel_searching(): (f).
     before = _word.fetch_sub(one_working + (was_searching ? one_searching : 0), std::memory_order_release);
   }
+  assert((!was_searching || unpack(before).searching > 0) &&
+         "set_sleeping() by a worker that says that it searches, and does not");
+  assert((was_searching || unpack(before).running() > 0) && "set_sleeping() by a worker that does not run");
   const std::size_t others = unpack(before).searching - (was_searching ? 1 : 0);
   return {.was_last_searcher = was_searching && others == 0, .look_again = others == 0};
 }
@@ -242,6 +247,9 @@ bool basic_state_machine<Policy>::cancel_sleeping(worker_id id) {
   const std::lock_guard lock(_mutex);
   auto& sleepers = _sleepers.write();
   const auto at = std::ranges::find(sleepers, id);
+  assert(id < _next_id.read() && "cancel_sleeping(): no worker has this id");
+  assert((at != sleepers.end() || unpack(load()).searching > 0) &&
+         "cancel_sleeping() by a worker that did not sleep: whoever was notified counts as searching");
   if (at == sleepers.end()) return false;
   sleepers.erase(at);
   // relaxed: see load(). Without this step the worker would count as asleep for ever, and be notified no more.
@@ -276,9 +284,12 @@ auto basic_state_machine<Policy>::add_worker() -> worker_id {
 template <class Policy>
 void basic_state_machine<Policy>::retire_worker([[maybe_unused]] worker_id id) {
   const std::lock_guard lock(_mutex);
+  assert(id < _next_id.read() && "retire_worker(): no worker has this id");
   assert(std::ranges::find(_sleepers.read(), id) == _sleepers.read().end() &&
          "retire_worker() by a worker that sleeps");
-  _word.fetch_sub(one_worker + one_working, std::memory_order_release);  // as in fall_asleep()
+  [[maybe_unused]] const std::uint64_t before =
+      _word.fetch_sub(one_worker + one_working, std::memory_order_release);  // as in fall_asleep()
+  assert(unpack(before).running() > 0 && "retire_worker() by a worker that does not run");
 }
 
 }  // namespace faio::statemachine
