@@ -55,6 +55,17 @@ class hall {
     }
   }
 
+  /// The same for one that sleeps for a bounded time first. That is over whenever the explorer goes on with it.
+  bool nap_and_take_a_job(std::size_t id) {
+    const bool searching = _machine.set_searching();
+    if (!take()) {
+      _machine.set_sleeping_briefly(id, searching);
+      return take_a_job(id, !_machine.cancel_sleeping(id));
+    }
+    if (searching && leaves_more_to_do()) wake_one();
+    return true;
+  }
+
   std::size_t join() { return _machine.add_worker(); }
   void leave(std::size_t id) { _machine.retire_worker(id); }
 

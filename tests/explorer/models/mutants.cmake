@@ -207,6 +207,25 @@ faio_add_mutant(state_machine_listed_outside_the_lock MODEL state_machine HEADER
   REPLACE2 [[  _sleepers.write().push_back(id);
   const std::size_t others =]])
 
+faio_add_mutant(state_machine_sleeper_hides_what_it_published MODEL state_machine HEADER ${header}
+  RUN the_lone_one_looks_after_a_sleeper
+  FIND [[(was_searching ? one_searching : 0), std::memory_order_release)]]
+  REPLACE [[(was_searching ? one_searching : 0), std::memory_order_relaxed)]])
+faio_add_mutant(state_machine_leaver_hides_what_it_published MODEL state_machine HEADER ${header}
+  RUN the_lone_one_looks_after_a_leaver
+  FIND [[_word.fetch_sub(one_worker + one_working, std::memory_order_release)]]
+  REPLACE [[_word.fetch_sub(one_worker + one_working, std::memory_order_relaxed)]])
+faio_add_mutant(state_machine_brief_sleeper_counts_as_searching MODEL state_machine HEADER ${header}
+  RUN a_job_for_one_who_naps
+  FIND [[{ (void)fall_asleep(id, was_searching); }]]
+  REPLACE [[{ (void)fall_asleep(id, false); }]])
+# The worker's part of the rules.
+faio_add_mutant(state_machine_brief_sleeper_never_looks MODEL state_machine HEADER tests/explorer/models/hall.hpp
+  RUN a_job_for_one_who_naps
+  FIND [[      return take_a_job(id, !_machine.cancel_sleeping(id));]]
+  REPLACE [[      _beds[id].sleep();
+      return take_a_job(id, !_machine.cancel_sleeping(id));]])
+
 # ---- completion_signal
 set(header libs/context/include/faio/context/completion_signal.hpp)
 

@@ -69,6 +69,52 @@ void a_job_from_outside_and_one_from_a_worker(run& run) {
   here.expect_done();
 }
 
+/// Worker 1 publishes and then leaves or falls asleep, while worker 0 stops searching: if it was alone by then, its own look finds the work (f).
+template <class Leave>
+void the_lone_one_looks_for_itself(run& run, Leave leave) {
+  statemachine::basic_state_machine<atomics> machine(2);
+  atomics::atomic<int> work{0};
+  machine.set_searching();
+  run.thread("worker 0", [&] {
+    if (!machine.cancel_searching().alone) return;
+    check(work.load(std::memory_order_relaxed) == 1, "the lone one does not see what another published before it went");
+  });
+  run.thread("worker 1", [&] {
+    work.store(1, std::memory_order_relaxed);
+    check(!machine.worker_to_notify(), "nobody sleeps");
+    leave(machine);
+  });
+  run.join();
+}
+void the_lone_one_looks_after_a_sleeper(run& run) {
+  the_lone_one_looks_for_itself(run, [](auto& machine) { machine.set_sleeping(1, false); });
+}
+void the_lone_one_looks_after_a_leaver(run& run) {
+  the_lone_one_looks_for_itself(run, [](auto& machine) { machine.retire_worker(1); });
+}
+
+/// Who sleeps briefly is told nothing, and looks when it has slept (e).
+void a_job_for_one_who_naps(run& run) {
+  hall<atomics, semaphore_bed<atomics>> here(1);
+  run.thread("publisher", [&] { here.publish(); });
+  run.thread("worker", [&] { here.nap_and_take_a_job(0); });
+  run.join();
+  here.expect_done();
+}
+
+/// One naps, and may be the last searcher; the other sleeps as ever. Each takes a job.
+void two_jobs_while_one_naps(run& run) {
+  hall<atomics, semaphore_bed<atomics>> here(2);
+  run.thread("publisher", [&] {
+    here.publish();
+    here.publish();
+  });
+  run.thread("naps", [&] { here.nap_and_take_a_job(0); });
+  run.thread("sleeps", [&] { here.take_a_job(1); });
+  run.join();
+  here.expect_done();
+}
+
 /// A job for those who stay when a running worker leaves: the publisher may have counted on it.
 void a_job_while_a_worker_leaves(run& run) {
   hall<atomics, semaphore_bed<atomics>> here(2);
@@ -123,6 +169,10 @@ const model all[] = {
     {"a_second_job_while_one_computes_fenced", a_second_job_while_one_computes<fenced_atomics>},
     {"a_second_job_from_outside_while_one_computes", a_second_job_from_outside_while_one_computes},
     {"a_job_from_outside_and_one_from_a_worker", a_job_from_outside_and_one_from_a_worker},
+    {"the_lone_one_looks_after_a_sleeper", the_lone_one_looks_after_a_sleeper},
+    {"the_lone_one_looks_after_a_leaver", the_lone_one_looks_after_a_leaver},
+    {"a_job_for_one_who_naps", a_job_for_one_who_naps},
+    {"two_jobs_while_one_naps", two_jobs_while_one_naps, 1},
     {"a_job_while_a_worker_leaves", a_job_while_a_worker_leaves},
     {"a_worker_joins", a_worker_joins},
     {"the_limit_of_searchers", the_limit_of_searchers},

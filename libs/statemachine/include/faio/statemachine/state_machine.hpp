@@ -40,7 +40,7 @@
 //   (e) Who falls asleep by set_sleeping_briefly() is told nothing, and what (b) and (c) ask of it comes later, but comes: it wakes within its time, looks
 //       everywhere, and falls asleep by set_sleeping() then, if nothing of its own has come.
 //   (f) Who stops searching and was alone, the others asleep, may look for itself instead of waking another who would look: what a worker published it did before
-//       it fell asleep, which is a release that cancel_searching() acquires; and whoever is no worker published, passed a full barrier and read v, while
+//       it fell asleep, which is a release that cancel_searching() acquires by its barrier; and whoever is no worker published, passed a full barrier and read v, while
 //       cancel_searching() changed _word and passed a full barrier before the look: the one sees the searcher gone, or the other sees the work. Whoever
 //       wakes or joins meanwhile changes _word after that, and reads no v with a searcher in it.
 //   Who is told to look again changed _word after v was read, then passed a heavy_barrier(); the publisher stored its work
@@ -205,9 +205,9 @@ bool basic_state_machine<Policy>::set_searching() noexcept {
 
 template <class Policy>
 search_verdict basic_state_machine<Policy>::cancel_searching() noexcept {
-  // acquire, pairs with the release in fall_asleep() and retire_worker(): (f). For the rest relaxed would do, see load(): the worker_to_notify() that
-  // follows has the barrier.
-  const std::uint64_t before = _word.fetch_sub(one_searching, std::memory_order_acquire);
+  // relaxed: see load(). The worker_to_notify() that follows has its barrier; and who is alone has the one below, which makes this an acquire, against the
+  // release in fall_asleep() and retire_worker(): (f).
+  const std::uint64_t before = _word.fetch_sub(one_searching, std::memory_order_relaxed);
   const counts then = unpack(before);
   assert(then.searching > 0 && "cancel_searching() by a worker that does not search");
   const search_verdict verdict{.was_last = then.searching == 1, .alone = then.working == 1};
