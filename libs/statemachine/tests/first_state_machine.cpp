@@ -1,4 +1,4 @@
-// first_state_machine -- the example of README.md: two threads that sleep when there is nothing to do and miss no work.
+// first_state_machine -- the example of README.md: a worker that sleeps when there is nothing to do, and misses no work.
 #include <atomic>
 #include <cstdio>
 #include <faio/statemachine/state_machine.hpp>
@@ -7,31 +7,32 @@
 
 int main() {
   constexpr int jobs = 1000;
-  faio::statemachine::state_machine machine(2);
-  std::counting_semaphore<> bed[2] = {std::counting_semaphore<>(0), std::counting_semaphore<>(0)};
-  std::atomic<int> waiting{0}, done{0};
-  auto take = [&] {
-    for (int n = waiting.load(); n > 0;) if (waiting.compare_exchange_weak(n, n - 1)) return true;
-    return false;
-  };
-  auto wake_one = [&] { if (auto id = machine.worker_to_notify()) bed[*id].release(); };
-  auto worker = [&](std::size_t id) {
-    for (bool searching = false, alone = false; done < jobs; alone = false) {
-      searching = searching || machine.set_searching();
-      bool found = take();
+  faio::statemachine::state_machine machine(1);
+  std::counting_semaphore<> bed(0);
+  std::atomic<int> published = 0;
+
+  std::jthread worker([&] {
+    int done = 0;
+    bool searching = false;
+    while (done < jobs) {
+      if (!searching) searching = machine.set_searching();
+      bool found = published > done;
       if (!found) {
-        found = (alone = machine.set_sleeping(id, searching).look_again) && take();  // nobody else would look
-        if (!found && done < jobs) bed[id].acquire();
-        searching = !machine.cancel_sleeping(id);
+        const bool look_again = machine.set_sleeping(0, searching).look_again;
+        found = look_again && published > done;
+        if (!found) bed.acquire();
+        searching = !machine.cancel_sleeping(0);  // who was notified searches
       }
       if (!found) continue;
-      if (searching ? machine.cancel_searching() : alone) wake_one();  // for the work that we did not take
+      ++done;
+      if (searching) machine.cancel_searching();  // several workers: the last one wakes another
       searching = false;
-      if (++done == jobs) for (auto& each : bed) each.release();
     }
-  };
-  std::jthread first(worker, 0), second(worker, 1);
-  for (int i = 0; i < jobs; ++i) { ++waiting; wake_one(); }
-  first.join(), second.join();
-  std::printf("%d of %d jobs done\n", done.load(), jobs);
+    std::printf("%d of %d jobs done\n", done, jobs);
+  });
+
+  for (int i = 0; i < jobs; ++i) {
+    ++published;
+    if (machine.worker_to_notify()) bed.release();
+  }
 }

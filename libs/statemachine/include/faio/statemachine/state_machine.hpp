@@ -92,7 +92,7 @@ class basic_state_machine {
   basic_state_machine(const basic_state_machine&) = delete;
   basic_state_machine& operator=(const basic_state_machine&) = delete;
 
-  /// A running worker. True: it searches now. False: half of the workers do already.
+  /// A running worker. True: it searches now. False: half of the workers, rounded up, do already.
   bool set_searching() noexcept;
 
   /// A searching worker that found work. True when it was the last searcher: then call worker_to_notify(). If it was alone, and threads that are no
