@@ -4,7 +4,8 @@
 //
 // I1  The number is given back to the system when it is closed and no operation uses it any more: an operation never meets somebody else's
 //     file that got the same number.
-// I2  close() shuts a socket down first: what is in flight ends, and its task learns that it was closed. What waits for a pipe or a terminal
+// I2  Once it is closed the count only falls: it comes to nothing once.                       DescriptorTest.GivesItsNumberBackOnce
+// I3  close() shuts a socket down first: what is in flight ends, and its task learns that it was closed. What waits for a pipe or a terminal
 //     is not ended by that; its task's stop token ends it.
 #pragma once
 
@@ -36,9 +37,12 @@ class FAIO_CONTEXT_API descriptor {
 
   /// Any thread. False: it is closed. True: the number stays valid until leave().
   [[nodiscard]] bool enter() noexcept {
-    // acquire, pairs with close(): whoever sees the bit also sees the shutdown.
-    if ((_uses.fetch_add(1, std::memory_order_acquire) & closed_bit) == 0) return true;
-    leave();
+    // Not counted and then looked at: I2.
+    std::uint32_t seen = _uses.load(std::memory_order_relaxed);  // relaxed: a guess, the exchange decides
+    while ((seen & closed_bit) == 0) {
+      // acquire, both, pairs with close(): whoever sees the bit also sees the shutdown.
+      if (_uses.compare_exchange_weak(seen, seen + 1, std::memory_order_acquire)) return true;
+    }
     return false;
   }
   void leave() noexcept {
