@@ -1,4 +1,4 @@
-// load -- what the tour has the runtime do: a web server and its clients, calculations, ten thousand timers.
+// load -- what the tour has the runtime do: a web server and its clients, bursts that fork and join, calculations, ten thousand timers.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,9 @@ struct figures {
   histogram requests;  // from asking to having the whole answer
   histogram lateness;  // of timers
   std::atomic<std::uint64_t> calculations{0};
-  std::atomic<std::uint64_t> failures{0};  // of requests; none is expected
+  std::atomic<std::uint64_t> forks{0};      // tasks of the bursts
+  std::atomic<std::uint64_t> connected{0};  // connections that were made
+  std::atomic<std::uint64_t> failures{0};   // of connections, made or broken; none is expected
 };
 
 /// Goes on until it is asked to stop, and ends in good order.

@@ -15,7 +15,6 @@ using namespace std::chrono_literals;
 
 constexpr auto picture_every = 250ms;
 constexpr int samples_a_picture = 10;
-constexpr std::size_t width = 78;
 constexpr const char* steps[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 
 std::string with_commas(double value) {
@@ -80,7 +79,8 @@ view::moment view::look() const {
           .runtime = _runtime.metrics(),
           .requests = _notes.requests.read(),
           .lateness = _notes.lateness.read(),
-          .calculations = _notes.calculations.load(std::memory_order_relaxed)};  // relaxed: a number
+          .calculations = _notes.calculations.load(std::memory_order_relaxed),  // relaxed, both: a number
+          .forks = _notes.forks.load(std::memory_order_relaxed)};
 }
 
 faio::task<void> view::run() {
@@ -138,37 +138,49 @@ void view::draw(const moment& before, const moment& now) {
   _history.push_back(rate);
   if (_history.size() > 30) _history.pop_front();
 
-  std::vector<std::string> lines;
+  picture whole;
   char head[64];
   std::snprintf(head, sizeof head, " %4.1f of %lld s", gone, static_cast<long long>(_length.count()));
-  lines.push_back("\x1b[1mfaio\x1b[0m  " + bar(gone / static_cast<double>(_length.count()), 50) + head);
-  lines.push_back("      " + now.runtime.engine_reason.substr(0, width - 6));
-  lines.emplace_back();
-  lines.emplace_back("\x1b[2mworker         busy        now         tasks/s  queue  steals   parks  timers\x1b[0m");
+  whole.above.push_back("\x1b[1mfaio\x1b[0m  " + bar(gone / static_cast<double>(_length.count()), 50) + head);
+  whole.above.push_back("      " + now.runtime.engine_reason);
+  whole.above.emplace_back();
+  whole.above.emplace_back(
+      "\x1b[2mworker         busy        now         tasks/s  queue  steals   parks  timers\x1b[0m");
   for (std::size_t w = 0; w < now.runtime.workers.size(); ++w) {
     const auto& worker = now.runtime.workers[w];
     faio::worker_metrics earlier;
     for (const auto& each : before.runtime.workers) {
       if (each.id == worker.id) earlier = each;
     }
-    lines.push_back(worker_line(earlier, worker, seconds, w < _busy.size() ? _busy[w] : 0));
+    whole.workers.push_back(worker_line(earlier, worker, seconds, w < _busy.size() ? _busy[w] : 0));
   }
-  lines.emplace_back();
-  lines.push_back("\x1b[1mHTTP\x1b[0m      " + padded(with_commas(rate), 9) + " requests/s  " + curve(_history));
-  lines.push_back("          " + std::to_string(connections) + " connections: " + percentiles(requests));
-  lines.push_back("\x1b[1mtimers\x1b[0m    " +
-                  padded(with_commas(static_cast<double>(histogram::total(lateness)) / seconds), 9) +
-                  " fired/s, late by: " + percentiles(lateness));
-  lines.push_back("\x1b[1mcompute\x1b[0m   " +
-                  padded(with_commas(static_cast<double>(now.calculations - before.calculations) / seconds), 9) +
-                  " calculations/s, beside all that");
+  const auto a_second = [&](std::uint64_t count) {
+    return padded(with_commas(static_cast<double>(count) / seconds), 9);
+  };
+  whole.below.emplace_back();
+  whole.below.push_back("\x1b[1mHTTP\x1b[0m      " + padded(with_commas(rate), 9) + " requests/s  " + curve(_history));
+  whole.below.push_back("          " + std::to_string(_notes.connected.load()) +
+                        " connections: " + percentiles(requests));
+  whole.below.push_back("\x1b[1mtimers\x1b[0m    " + a_second(histogram::total(lateness)) +
+                        " fired/s, late by: " + percentiles(lateness));
+  whole.below.push_back("\x1b[1mforks\x1b[0m     " + a_second(now.forks - before.forks) +
+                        " tasks/s, in bursts: the other workers steal them");
+  whole.below.push_back("\x1b[1mcompute\x1b[0m   " + a_second(now.calculations - before.calculations) +
+                        " calculations/s, beside all that");
 
-  std::string picture;
-  if (_lines != 0) picture = "\x1b[" + std::to_string(_lines) + "A";
-  for (const auto& line : lines) picture += line + "\x1b[K\n";
-  picture += "\x1b[J";
+  const auto terminal = ask_terminal();
+  std::string drawn;
+  if (_lines != 0 && terminal == _terminal) {
+    drawn = "\x1b[" + std::to_string(_lines) + "A";
+  } else if (_lines != 0) {
+    drawn = "\x1b[H\x1b[J";  // its size has changed, and with it the lines of the last picture
+  }
+  const auto lines = fitted(whole, terminal);
+  for (const auto& line : lines) drawn += line + "\x1b[K\n";
+  drawn += "\x1b[J";
   _lines = lines.size();
-  std::fputs(picture.c_str(), stdout);
+  _terminal = terminal;
+  std::fputs(drawn.c_str(), stdout);
   std::fflush(stdout);
 }
 
@@ -187,7 +199,7 @@ void view::say(const moment& before, const moment& now) const {
   std::fflush(stdout);
 }
 
-void view::summarise() const {
+bool view::summarise() const {
   const moment now = look();
   const double seconds = std::chrono::duration<double>(now.at - _began).count();
   const auto requests = histogram::since(now.requests, _first.requests);
@@ -195,18 +207,23 @@ void view::summarise() const {
   const auto total = now.runtime.total();
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
-  std::printf("\n%s requests in %.1f s over %zu connections, %s a second; %llu failed\n",
-              with_commas(static_cast<double>(histogram::total(requests))).c_str(), seconds, connections,
+  const auto connected = _notes.connected.load();
+  const auto failures = _notes.failures.load();
+  std::printf("\n%s requests in %.1f s over %llu connections, %s a second; %llu failed\n",
+              with_commas(static_cast<double>(histogram::total(requests))).c_str(), seconds,
+              static_cast<unsigned long long>(connected),
               with_commas(static_cast<double>(histogram::total(requests)) / seconds).c_str(),
-              static_cast<unsigned long long>(_notes.failures.load(std::memory_order_relaxed)));  // relaxed: a number
+              static_cast<unsigned long long>(failures));
   std::printf("  answered in   %s\n", percentiles(requests).c_str());
   std::printf("%s timers fired, late by %s\n", with_commas(static_cast<double>(histogram::total(lateness))).c_str(),
               percentiles(lateness).c_str());
+  std::printf("%s tasks of bursts, forked and joined\n", with_commas(static_cast<double>(now.forks)).c_str());
   std::printf("%s calculations on the compute workers\n", with_commas(static_cast<double>(now.calculations)).c_str());
   std::printf("%s tasks run, %s steals, %s sleeps of a worker; at most %ld MiB of memory\n",
               with_commas(static_cast<double>(total.tasks_run)).c_str(),
               with_commas(static_cast<double>(total.steals_won)).c_str(),
               with_commas(static_cast<double>(total.parks)).c_str(), used.ru_maxrss / 1024);
+  return failures == 0 && histogram::total(requests) != 0;
 }
 
 }  // namespace tour

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "load.hpp"
+#include "picture.hpp"
 
 namespace tour {
 
@@ -19,8 +20,8 @@ class view {
 
   /// Shows the runtime until the time is over, or it is asked to stop.
   faio::task<void> run();
-  /// What it was all together.
-  void summarise() const;
+  /// What it was all together. True when it went well: requests were answered, and nothing failed.
+  [[nodiscard]] bool summarise() const;
 
  private:
   struct moment {
@@ -29,6 +30,7 @@ class view {
     histogram::counts requests;
     histogram::counts lateness;
     std::uint64_t calculations;
+    std::uint64_t forks;
   };
   [[nodiscard]] moment look() const;
   void draw(const moment& before, const moment& now);
@@ -44,6 +46,7 @@ class view {
   moment _first = look();
   std::vector<double> _busy;    // of each worker, since the last picture
   std::deque<double> _history;  // requests a second
+  terminal_size _terminal;      // at the last picture
   std::size_t _lines = 0;       // of the last picture
 };
 
