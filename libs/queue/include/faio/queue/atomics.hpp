@@ -11,12 +11,13 @@
 
 #include <atomic>
 #include <cstddef>
-#include <mutex>
 #include <utility>
 
 #include "faio/queue/thread_mark.hpp"
 
 namespace faio::queue {
+
+struct std_mutex;  // faio/queue/std_mutex.hpp
 
 struct std_atomics {
   template <class T>
@@ -35,7 +36,7 @@ struct std_atomics {
     T _value{};
   };
 
-  using mutex = std::mutex;
+  using mutex = std_mutex;
 
   template <class T, class... Args>
   static T* make(Args&&... args) {

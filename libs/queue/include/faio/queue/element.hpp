@@ -1,9 +1,9 @@
 // element -- what may be put into a queue, and how elements that a queue has no room for leave it.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <type_traits>
-#include <vector>
 
 namespace faio::queue {
 
@@ -46,8 +46,18 @@ bool hand_over_copy(Overflow& overflow, std::span<const T> batch) {
   if constexpr (overflow_for<Overflow, const T>) {
     return hand_over<const T>(overflow, batch);
   } else {
-    std::vector<T> copy(batch.begin(), batch.end());
-    return hand_over<T>(overflow, copy);
+    // Neither std::vector nor std::unique_ptr: for their headers every user of a queue would pay (tools/compile_cost).
+    struct copies {
+      explicit copies(std::span<const T> of) : first(new T[of.size()]) {
+        for (std::size_t i = 0; i < of.size(); ++i) first[i] = of[i];
+      }
+      copies(const copies&) = delete;
+      copies& operator=(const copies&) = delete;
+      ~copies() { delete[] first; }
+      T* first;
+    };
+    const copies copy(batch);
+    return hand_over<T>(overflow, {copy.first, batch.size()});
   }
 }
 

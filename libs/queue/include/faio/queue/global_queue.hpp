@@ -28,6 +28,7 @@
 
 #include "faio/queue/atomics.hpp"
 #include "faio/queue/element.hpp"
+#include "faio/queue/std_mutex.hpp"
 
 namespace faio::queue {
 
