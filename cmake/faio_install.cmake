@@ -34,6 +34,7 @@ write_basic_package_version_file(faioConfigVersion.cmake COMPATIBILITY SameMajor
 set(package_files cmake/faio_check_compiler.cmake cmake/faio_find_liburing.cmake)
 install(FILES "${PROJECT_BINARY_DIR}/faioConfig.cmake" "${PROJECT_BINARY_DIR}/faioConfigVersion.cmake" ${package_files}
   DESTINATION ${package_dir} COMPONENT dev)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT dev)
 # find_package in the build tree (faio_DIR=<build directory>) reads them there.
 foreach(file IN LISTS package_files)
   configure_file(${file} . COPYONLY)
