@@ -65,9 +65,6 @@ class FAIO_CONTEXT_API descriptor_awaiter : public io_awaiter {
   explicit descriptor_awaiter(descriptor& on) noexcept : _on(on) {}
   descriptor_awaiter(const descriptor_awaiter&) = delete;
   descriptor_awaiter& operator=(const descriptor_awaiter&) = delete;
-  ~descriptor_awaiter() {
-    if (_entered) _on.leave();
-  }
   [[nodiscard]] bool await_ready() noexcept {
     _entered = _on.enter();
     return !_entered;
@@ -77,6 +74,11 @@ class FAIO_CONTEXT_API descriptor_awaiter : public io_awaiter {
     auto gave = io_awaiter::await_resume();
     if (_on.closed()) return std::unexpected(std::make_error_code(std::errc::bad_file_descriptor));
     return gave;
+  }
+
+ protected:
+  ~descriptor_awaiter() {
+    if (_entered) _on.leave();
   }
 
  private:
@@ -90,7 +92,7 @@ class [[nodiscard("co_await it")]] descriptor_awaitable {
  public:
   descriptor_awaitable(descriptor& on, Prepare prepare) : _on(&on), _prepare(std::move(prepare)) {}
 
-  class awaiter : public descriptor_awaiter {
+  class awaiter final : public descriptor_awaiter {
    public:
     awaiter(descriptor& on, Prepare& prepare) : descriptor_awaiter(on) {
       prepare(static_cast<ioengine::operation&>(*this), on.fd());

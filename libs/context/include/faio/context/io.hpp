@@ -36,6 +36,7 @@ class FAIO_CONTEXT_API io_awaiter : leaf_wait, scheduler::work_item, public ioen
   }
 
  protected:
+  ~io_awaiter() = default;
   /// With a completion function of a derived class, which may prepare and submit the operation again, or ends it by completed().
   explicit io_awaiter(completion complete) noexcept : work_item(how), operation(complete) {}
   static void completed(operation& op) noexcept;
@@ -61,7 +62,7 @@ class [[nodiscard("co_await it")]] io_awaitable {
  public:
   explicit io_awaitable(Prepare prepare) : _prepare(std::move(prepare)) {}
 
-  class awaiter : public io_awaiter {
+  class awaiter final : public io_awaiter {
    public:
     explicit awaiter(Prepare& prepare) { prepare(static_cast<ioengine::operation&>(*this)); }
   };
