@@ -80,11 +80,13 @@ class FAIO_CONTEXT_API runtime_context {
   T block_on(task<T> what, std::source_location where = std::source_location::current()) {
     return context::block_on_core(*_core, std::move(what), where);
   }
+  /// The same for a callable, which runs on a worker; if it gives a task, that runs too.
   template <class F>
     requires context::spawnable<F>
   auto block_on(F&& f, std::source_location where = std::source_location::current()) {
     return context::block_on_core(*_core, context::as_task(std::forward<F>(f)), where);
   }
+  /// The same for a callable and its arguments, which are copied or moved into the task.
   template <class F, class A1, class A2 = context::no_argument, class A3 = context::no_argument,
             class A4 = context::no_argument, class A5 = context::no_argument, class A6 = context::no_argument>
     requires context::spawnable<F, A1, A2, A3, A4, A5, A6>
@@ -96,6 +98,7 @@ class FAIO_CONTEXT_API runtime_context {
                          std::forward<A4>(a4), std::forward<A5>(a5), std::forward<A6>(a6)),
         where);
   }
+  /// The same with more arguments than six; reports name this header instead of the line.
   template <class F, class... Args>
     requires context::spawnable_without_place<F, Args...>
   auto block_on(F&& f, Args&&... args) {
@@ -113,26 +116,31 @@ class FAIO_CONTEXT_API runtime_context {
         context::all_given(std::move(t1), std::move(t2), std::move(t3), std::move(t4), std::move(t5), std::move(t6)),
         where);
   }
+  /// The same for none, or for more than six; reports name this header instead of the line.
   template <class... T>
     requires(sizeof...(T) == 0 || sizeof...(T) > context::arguments_with_place)
   std::tuple<context::tuple_value<T>...> wait_all(task<T>... tasks) {
     return block_on(context::all_of(std::move(tasks)...));
   }
 
-  /// faio::spawn, onto this runtime.
+  /// Effect: faio::spawn, onto this runtime. Any thread. The task runs on any of its workers; the handle gives its value. In a task of this runtime
+  /// it is a child: whoever waits for that task waits for it too, and it is asked to stop with it. Errors: std::system_error, the runtime was stopped.
   template <class T>
   join_handle<T> spawn(task<T> what, std::source_location where = std::source_location::current()) {
     return context::spawn_on(*_core, std::move(what), priority::normal, where);
   }
+  /// The same; priority::low goes to the global queue, behind what the workers have.
   template <class T>
   join_handle<T> spawn(priority how, task<T> what, std::source_location where = std::source_location::current()) {
     return context::spawn_on(*_core, std::move(what), how, where);
   }
+  /// The same for a callable; if it gives a task, that runs too.
   template <class F>
     requires context::spawnable<F>
   auto spawn(F&& f, std::source_location where = std::source_location::current()) {
     return spawn(context::as_task(std::forward<F>(f)), where);
   }
+  /// The same for a callable and its arguments, which are copied or moved into the task.
   template <class F, class A1, class A2 = context::no_argument, class A3 = context::no_argument,
             class A4 = context::no_argument, class A5 = context::no_argument, class A6 = context::no_argument>
     requires context::spawnable<F, A1, A2, A3, A4, A5, A6>
@@ -143,54 +151,82 @@ class FAIO_CONTEXT_API runtime_context {
                                   std::forward<A4>(a4), std::forward<A5>(a5), std::forward<A6>(a6)),
                  where);
   }
+  /// The same with more arguments than six; reports name this header instead of the line.
   template <class F, class... Args>
     requires context::spawnable_without_place<F, Args...>
   auto spawn(F&& f, Args&&... args) {
     return spawn(context::as_task(std::forward<F>(f), std::forward<Args>(args)...));
   }
+  /// The same with a priority.
   template <class F, class... Args>
     requires context::spawnable<F, Args...>
   auto spawn(context::placed<priority> how, F&& f, Args&&... args) {
     return spawn(how.value, context::as_task(std::forward<F>(f), std::forward<Args>(args)...), how.where);
   }
 
-  // ---- Callables: scheduler/runtime_poller.hpp says what each promises.
+  // ---- Callables. Any thread. What one throws reaches config.on_unhandled. A runtime that was stopped: std::system_error, errc::stopped.
 
+  /// Effect: runs it on any I/O worker; wakes one that is idle. From a worker: handed over with the others of its turn (config.batch_posts). Any thread.
   template <scheduler::callable F>
   void post(F&& f, std::source_location where = std::source_location::current()) {
     _core->poller.post(std::forward<F>(f), where);
   }
+  /// Effect: runs it on a compute worker. Any thread. There is no delayed form: delay the post, not the work.
   template <scheduler::callable F>
   void post_compute(F&& f, std::source_location where = std::source_location::current()) {
     _core->poller.post_compute(std::forward<F>(f), where);
   }
+  /// Effect: runs it on an I/O worker, the one with fewer timers of two drawn at random, not before `delay` has passed. Any thread.
   template <scheduler::callable F>
   void post_after(std::chrono::nanoseconds delay, F&& f, std::source_location where = std::source_location::current()) {
     _core->poller.post_after(delay, std::forward<F>(f), where);
   }
+  /// Effect: runs it on that worker alone; nobody steals it. Any thread. Errors: std::system_error, errc::no_such_worker.
   template <scheduler::callable F>
   void post_to(std::size_t worker, F&& f, std::source_location where = std::source_location::current()) {
     _core->poller.post_to(worker, std::forward<F>(f), where);
   }
+
+  // ---- Workers.
+
+  /// Effect: one worker more; gives its id. Any thread. Errors: what refuses a thread or its engine; errc::stopped.
   std::expected<std::size_t, std::error_code> attach_worker(worker_kind kind = worker_kind::io) {
     return _core->poller.attach_worker(kind);
   }
+  /// Effect: the worker leaves; its queued work goes to the others, timers and operations in flight too. Any thread; returns when it has left, on a worker
+  /// at once. Errors: errc::no_such_worker, hosted_worker, last_worker.
   std::expected<void, std::error_code> detach_worker(std::size_t id) { return _core->poller.detach_worker(id); }
+
+  // ---- Hosting: the calling thread is a worker too, from the first of these calls on. All by one and the same thread, which also destroys the runtime, or
+  // calls run_once() until stop() has ended it. std::logic_error: on another thread, inside a task, or on a worker of another runtime.
+
+  /// Effect: works until stop(). The hosting thread.
   void run() { _core->poller.run(); }
+  /// Effect: runs what there is; waits up to `timeout` if that is nothing. Gives the number of tasks that ran; 0 once the runtime has been stopped. The
+  /// hosting thread.
   std::size_t run_once(std::chrono::nanoseconds timeout = std::chrono::nanoseconds::zero()) {
     return _core->poller.run_once(timeout);
   }
+  /// A descriptor that is readable when run_once() has something to do. The runtime's own: do not close it; stop() closes it. While waiting for it,
+  /// expect EINTR. The hosting thread. Errors: std::system_error, errc::stopped.
   int native_handle() { return _core->poller.native_handle(); }
+
+  // ---- Any thread.
+
+  /// Effect: calls `ready(revents)` on a worker each time that one of `events`, as poll(2) has them, holds for `fd`, until the watcher is destroyed. Any thread.
+  /// Errors: what the worker's engine answers to a descriptor that it cannot wait for.
   [[nodiscard]] result<scheduler::watcher> watch(int fd, short events, std::function<void(int)> ready,
                                                  std::source_location where = std::source_location::current()) {
     return _core->poller.watch(fd, events, std::move(ready), where);
   }
+  /// What each worker has counted, and what is queued: a moment's view. Any thread; it stops nobody.
   [[nodiscard]] runtime_metrics metrics() const { return _core->poller.metrics(); }
 
   /// No new work; stop is requested everywhere; what is in flight is cancelled and reaped; when the grace ends, frames that are left are
   /// destroyed, threads joined. Bounded: user code that still runs then is in the report, by the place that spawned it, and only the destructor
   /// waits for it. Any number of times; on a worker it only begins the end.
   stop_report stop(std::chrono::nanoseconds grace) { return _core->stop(grace); }
+  /// With config.stop_grace.
   stop_report stop() { return _core->stop(_core->shared().settings.stop_grace); }
 
   /// For the libraries above.

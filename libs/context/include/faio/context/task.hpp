@@ -51,6 +51,7 @@ template <class T>
 class [[nodiscard("a task does nothing until it is awaited or spawned")]] task {
  public:
   using promise_type = context::task_promise<T>;
+  /// What co_await gives.
   using value_type = T;
 
   task() = default;
@@ -110,8 +111,9 @@ class [[nodiscard("a task does nothing until it is awaited or spawned")]] task {
       context::throw_empty_task(what);
     return *std::exchange(_promise, nullptr);
   }
-  /// For the library: the coroutine, still ours; there is one. And: somebody else has destroyed it.
+  /// For the library: the coroutine, still ours; there is one.
   [[nodiscard]] promise_type& coroutine() const noexcept { return *_promise; }
+  /// For the library: somebody else has destroyed it.
   void forget() noexcept { _promise = nullptr; }
 
  private:

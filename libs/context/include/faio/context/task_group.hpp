@@ -78,10 +78,12 @@ concept has_core = requires(R& runtime) {
 ///     co_await group.join();                                                                  // tests/task_group_test.cpp
 class FAIO_CONTEXT_API task_group {
  public:
-  /// On the current runtime, or on a given one.
+  /// On the current runtime.
   task_group() : task_group(context::runtime_core::current()) {}
+  /// On a given one, a runtime_context.
   template <context::has_core R>
   explicit task_group(R& runtime) : task_group(runtime.core()) {}
+  /// For the library.
   explicit task_group(context::runtime_core& runtime);
   task_group(const task_group&) = delete;
   task_group& operator=(const task_group&) = delete;
@@ -97,11 +99,13 @@ class FAIO_CONTEXT_API task_group {
     context::start_beneath<context::group_task<T>>(group.runtime(), &group, std::move(what), priority::normal, where)
         .drop_handle();
   }
+  /// The same for a callable; if it gives a task, that runs too.
   template <class F>
     requires context::spawnable<F>
   void spawn(F&& f, std::source_location where = std::source_location::current()) {
     spawn(context::as_task(std::forward<F>(f)), where);
   }
+  /// The same for a callable and its arguments, which are copied or moved into the task.
   template <class F, class A1, class A2 = context::no_argument, class A3 = context::no_argument,
             class A4 = context::no_argument, class A5 = context::no_argument, class A6 = context::no_argument>
     requires context::spawnable<F, A1, A2, A3, A4, A5, A6>
@@ -112,6 +116,7 @@ class FAIO_CONTEXT_API task_group {
                            std::forward<A4>(a4), std::forward<A5>(a5), std::forward<A6>(a6)),
           where);
   }
+  /// The same with more arguments than six; reports name this header instead of the line.
   template <class F, class... Args>
     requires context::spawnable_without_place<F, Args...>
   void spawn(F&& f, Args&&... args) {

@@ -32,13 +32,16 @@ class task_list {
   task_list& operator=(const task_list&) = delete;
   ~task_list() { std::destroy_n(_tasks.data(), _count); }
 
+  /// One more, behind the others. std::length_error: there are N already.
   void push_back(task<T> one) {
     if (_count == N) [[unlikely]]
       context::throw_list_full();
     std::construct_at(_tasks.data() + _count, std::move(one));
     ++_count;
   }
+  /// How many there are.
   [[nodiscard]] std::size_t size() const noexcept { return _count; }
+  /// All of them, for when_all.
   [[nodiscard]] std::span<task<T>> all() noexcept { return {_tasks.data(), _count}; }
 
   // ---- end of the public interface ----

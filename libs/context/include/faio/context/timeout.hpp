@@ -110,6 +110,7 @@ template <class A>
 ///     for (;;) { co_await every.tick(); ... }                                                 // tests/timeout_test.cpp
 class interval {
  public:
+  /// Begins to count now. std::invalid_argument: the period is not longer than zero.
   explicit interval(std::chrono::nanoseconds period) : _period(period), _next(context::now()) {
     if (period <= std::chrono::nanoseconds::zero()) throw_bad_period();
   }

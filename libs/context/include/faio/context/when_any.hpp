@@ -27,8 +27,8 @@ namespace faio {
 /// Which one won, and what it gave. A variant has a std::reference_wrapper for a reference.
 template <class T>
 struct any_result {
-  std::size_t index;
-  T value;
+  std::size_t index;  ///< by position, from 0
+  T value;            ///< what it gave
 };
 
 }  // namespace faio

@@ -178,13 +178,15 @@ class FAIO_FS_API file {
   [[nodiscard]] auto write_at(std::span<const std::byte> from, std::uint64_t offset) const noexcept {
     return detail::file_awaitable<std::size_t, detail::write_step>(state(), "write", {from, offset});
   }
+  /// The same for text.
   [[nodiscard]] auto write_at(std::string_view text, std::uint64_t offset) const noexcept {
     return write_at(std::as_bytes(std::span(text)), offset);
   }
-  /// The same with several buffers. The array stays in place too.
+  /// As read_at, into several buffers. The array stays in place too.
   [[nodiscard]] auto read_vectored_at(std::span<const iovec> into, std::uint64_t offset) const noexcept {
     return detail::file_awaitable<std::size_t, detail::read_vectored_step>(state(), "read", {into, offset});
   }
+  /// As write_at, from several buffers. The array stays in place too.
   [[nodiscard]] auto write_vectored_at(std::span<const iovec> from, std::uint64_t offset) const noexcept {
     return detail::file_awaitable<std::size_t, detail::write_vectored_step>(state(), "write", {from, offset});
   }
@@ -194,6 +196,7 @@ class FAIO_FS_API file {
   /// All of it.
   [[nodiscard("co_await it")]] task<result<void>> write_all_at(std::span<const std::byte> from,
                                                                std::uint64_t offset) const;
+  /// The same for text.
   [[nodiscard("co_await it")]] task<result<void>> write_all_at(std::string_view text, std::uint64_t offset) const {
     return write_all_at(std::as_bytes(std::span(text)), offset);
   }
@@ -202,12 +205,14 @@ class FAIO_FS_API file {
   [[nodiscard]] auto sync() const noexcept {
     return detail::file_awaitable<void, detail::sync_step>(state(), "sync", {false});
   }
+  /// As sync(), but for what reading it does not need, times say.
   [[nodiscard]] auto sync_data() const noexcept {
     return detail::file_awaitable<void, detail::sync_step>(state(), "sync", {true});
   }
 
   // On a thread that may block:
 
+  /// In bytes.
   [[nodiscard("co_await it")]] task<result<std::uint64_t>> size() const;
   /// Cuts it off there, or adds a hole.
   [[nodiscard("co_await it")]] task<result<void>> truncate(std::uint64_t size) const;
@@ -217,8 +222,9 @@ class FAIO_FS_API file {
   /// Closed in any case; an error tells of a write that went wrong afterwards, as on network file systems.
   [[nodiscard("co_await it")]] task<result<void>> close();
 
+  /// False: closed, or moved from.
   [[nodiscard]] bool is_open() const noexcept { return _state != nullptr && _state->fd >= 0; }
-  /// Empty: it was moved from.
+  /// As it was given to open(). Empty: it was moved from.
   [[nodiscard]] const std::string& path() const noexcept { return state().named->path; }
   /// For calls that have no name here. The file's: do not close it. -1: it is not open.
   [[nodiscard]] int native_handle() const noexcept { return state().fd; }

@@ -153,6 +153,7 @@ class [[nodiscard("co_await it")]] read_exactly_awaitable {
 /// The reading side. One task at a time.
 class FAIO_NET_API read_half {
  public:
+  /// For the library: takes part in it.
   explicit read_half(std::shared_ptr<descriptor> of) noexcept : _of(std::move(of)) {}
 
   /// Call from: a task. At least one byte, as many as there are; 0: the peer has ended. Stopped: operation_canceled, nothing was taken.
@@ -178,6 +179,7 @@ class FAIO_NET_API read_half {
 /// The writing side. One task at a time.
 class FAIO_NET_API write_half {
  public:
+  /// For the library: takes part in it.
   explicit write_half(std::shared_ptr<descriptor> of) noexcept : _of(std::move(of)) {}
 
   /// Call from: a task. At least one byte, as many as there is room for. Never raises SIGPIPE.
@@ -188,6 +190,7 @@ class FAIO_NET_API write_half {
   detail::write_all_awaitable write_all(std::span<const std::byte> from) noexcept {
     return {descriptor::in(_of), from};
   }
+  /// The same for text.
   detail::write_all_awaitable write_all(std::string_view text) noexcept {
     return write_all(std::as_bytes(std::span(text)));
   }
@@ -205,6 +208,7 @@ class FAIO_NET_API write_half {
 /// Both sides together; move-only. Destroyed: closed. One that is closed, was moved from or split gives bad_file_descriptor.
 class FAIO_NET_API stream {
  public:
+  /// For the library: takes it over.
   explicit stream(std::shared_ptr<descriptor> of) : _of(std::move(of)), _in(_of), _out(_of) {}
   stream(stream&&) noexcept = default;
   stream& operator=(stream&& other) noexcept {
@@ -230,6 +234,7 @@ class FAIO_NET_API stream {
   auto write_some(std::span<const std::byte> from) { return _out.write_some(from); }
   /// As write_half::write_all: all of it. Stopped in the middle: the stream is closed.
   auto write_all(std::span<const std::byte> from) { return _out.write_all(from); }
+  /// The same for text.
   auto write_all(std::string_view text) { return _out.write_all(text); }
   /// As write_half::write_vectored.
   task<result<void>> write_vectored(std::span<const iovec> from) { return _out.write_vectored(from); }
@@ -249,8 +254,11 @@ class FAIO_NET_API stream {
   /// Any thread. Gives the descriptor up: it is the caller's to close, and the stream is as if closed. device_or_resource_busy: a task reads or
   /// writes, and nothing was done. What read_until read ahead stays here: read_some takes it, also afterwards.
   [[nodiscard]] result<int> release() noexcept { return descriptor::in(_of).release(); }
+  /// Any thread. False: closed, split or moved from.
   [[nodiscard]] bool is_open() const noexcept { return _of != nullptr && !_of->closed(); }
+  /// Our end of it.
   [[nodiscard]] endpoint local() const;
+  /// The peer's end of it.
   [[nodiscard]] endpoint remote() const;
   /// For options that have no name here. The stream's: do not close it. -1: it was moved from, or split.
   [[nodiscard]] int native_handle() const noexcept { return descriptor::in(_of).fd(); }

@@ -62,7 +62,9 @@ struct config {
   std::size_t workers = 0;
   /// Workers that only compute; 0: as many as the container may use, started when the first compute work comes. At most 1024.
   std::size_t compute_workers = 0;
+  /// Where spawned tasks go: the ring for servers, the deque for fork-join.
   scheduler::discipline discipline = scheduler::discipline::fifo;
+  /// What the I/O workers wait in; automatic: io_uring where the machine allows it, else epoll.
   engine_kind engine = engine_kind::automatic;
   /// Entries of each worker's submission ring, 1 to 32768.
   unsigned ring_entries = 256;

@@ -16,23 +16,23 @@ enum class worker_state : std::uint8_t { working, searching, asleep };
 
 /// One worker's numbers, since it began.
 struct worker_metrics {
-  std::size_t id = 0;
-  worker_kind kind = worker_kind::io;
+  std::size_t id = 0;                          ///< as this_worker::id()
+  worker_kind kind = worker_kind::io;          ///< I/O or compute
   worker_state state = worker_state::working;  ///< now
-  std::uint64_t tasks_run = 0;  ///< a delayed post counts twice: on its way to a wheel, and when it is due
-  std::uint64_t steals_tried = 0;
-  std::uint64_t steals_won = 0;
+  std::uint64_t tasks_run = 0;     ///< a delayed post counts twice: on its way to a wheel, and when it is due
+  std::uint64_t steals_tried = 0;  ///< looks at a queue that seemed worth it
+  std::uint64_t steals_won = 0;    ///< each may have taken several tasks
   std::uint64_t tasks_stolen = 0;  ///< that others took from it
   std::uint64_t slots_taken = 0;   ///< one-slot caches of others that it emptied
   std::uint64_t searches = 0;      ///< looks at what the others have
-  std::uint64_t parks = 0;
-  std::uint64_t wakes = 0;  ///< parks that another worker or thread ended
-  std::uint64_t polls = 0;  ///< looks for completions
-  std::uint64_t overflows = 0;
-  std::uint64_t given_away = 0;  ///< completions that came late, to workers that slept
-  std::size_t queue_length = 0;  ///< now
-  std::size_t timers = 0;        ///< pending now
-  std::size_t residents = 0;     ///< connections whose operations are done there now
+  std::uint64_t parks = 0;         ///< sleeps in the engine
+  std::uint64_t wakes = 0;         ///< parks that another worker or thread ended
+  std::uint64_t polls = 0;         ///< looks for completions
+  std::uint64_t overflows = 0;     ///< tasks that its full queue handed to the global queue
+  std::uint64_t given_away = 0;    ///< completions that came late, to workers that slept
+  std::size_t queue_length = 0;    ///< now
+  std::size_t timers = 0;          ///< pending now
+  std::size_t residents = 0;       ///< connections whose operations are done there now
 
   /// Adds the numbers; id, kind and state stay.
   worker_metrics& operator+=(const worker_metrics& other) noexcept {
@@ -54,13 +54,14 @@ struct worker_metrics {
   }
 };
 
+/// A runtime's numbers: a moment's view.
 struct runtime_metrics {
-  std::vector<worker_metrics> workers;
-  worker_metrics departed;  ///< the sum of those that were detached or have ended
-  std::size_t global_queue_length = 0;
-  std::size_t compute_queue_length = 0;
-  std::uint64_t unhandled_exceptions = 0;
-  ioengine::engine_kind engine = ioengine::engine_kind::automatic;
+  std::vector<worker_metrics> workers;     ///< those that are there, I/O and compute
+  worker_metrics departed;                 ///< the sum of those that were detached or have ended
+  std::size_t global_queue_length = 0;     ///< now
+  std::size_t compute_queue_length = 0;    ///< now
+  std::uint64_t unhandled_exceptions = 0;  ///< that nobody took
+  ioengine::engine_kind engine = ioengine::engine_kind::automatic;  ///< what the I/O workers have
   std::string engine_reason;  ///< one sentence: what it uses, or why it is not uring
 
   /// Of all workers together, also those that have left.

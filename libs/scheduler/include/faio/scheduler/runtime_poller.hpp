@@ -26,6 +26,7 @@
 
 namespace faio::scheduler {
 
+/// Workers that run callables: what runtime_context is made of, and enough for those who do without coroutines.
 class FAIO_SCHEDULER_API runtime_poller {
  public:
   /// The threads are up when it returns. Throws std::invalid_argument, std::system_error.
@@ -104,11 +105,13 @@ class FAIO_SCHEDULER_API runtime_poller {
                                                 std::source_location where = std::source_location::current()) {
     return scheduler::watch(*_shared, fd, events, std::move(ready), where);
   }
+  /// What each worker has counted, and what is queued: a moment's view.
   [[nodiscard]] runtime_metrics metrics() const { return _shared->metrics(); }
 
   /// Refuses new work, runs what is queued, and ends the threads; true when all of them have ended. Callables that still run when the
   /// grace ends are in the report, by the place that posted them. Any number of times. On a worker it only begins the end, and gives false.
   stop_report stop(std::chrono::nanoseconds grace);
+  /// With config.stop_grace.
   stop_report stop() { return stop(_shared->settings.stop_grace); }
 
   /// Any thread. One that hosts a worker and is not inside run() or run_once() hosts it no longer; nothing on others.
