@@ -1,4 +1,6 @@
 // engine_create -- which kind of engine: the wish, the machine's answer, and the reason that kind_reason() gives.
+#include <utility>
+
 #include "engine_factory.hpp"
 #include "setup_errors.hpp"
 
@@ -37,7 +39,8 @@ std::expected<std::unique_ptr<engine>, setup_error> engine::create(const engine_
   }
   auto made = detail::make_uring_engine(options);
   if (made) return made;
-  return detail::make_epoll_engine(options, "epoll, because " + made.error().message);
+  return detail::make_epoll_engine(options,
+                                   "epoll, because " + detail::without_other_way(std::move(made.error().message)));
 }
 
 }  // namespace faio::ioengine

@@ -5,10 +5,13 @@
 
 #include <cerrno>
 #include <fstream>
+#include <string_view>
 
 namespace faio::ioengine::detail {
 
 namespace {
+
+constexpr std::string_view other_way = " Or use engine_kind::automatic, which takes epoll then.";
 
 std::error_code code_of(int error) { return {error, std::system_category()}; }
 
@@ -53,31 +56,35 @@ setup_error explain_uring_refusal(const char* call, int error, unsigned ring_ent
   switch (error) {
     case EPERM:
     case EACCES:
-      text += remedy_for_permission(uring_disabled.value_or(read_uring_disabled())) +
-              ", or use engine_kind::automatic, which takes epoll then.";
+      text += remedy_for_permission(uring_disabled.value_or(read_uring_disabled())) + ".";
       break;
     case ENOSYS:
       text +=
           "The kernel has no io_uring (built without CONFIG_IO_URING, older than 5.11, or a policy hides it). Use a "
           "newer "
-          "kernel, or engine_kind::automatic, which takes epoll then.";
+          "kernel.";
       break;
     case ENOMEM:
-      text +=
-          "A ring of " + std::to_string(ring_entries) + " entries does not fit into the memory that may be locked, " +
-          memlock_limit() +
-          " (RLIMIT_MEMLOCK). Raise it (ulimit -l, LimitMEMLOCK= in a systemd unit, /etc/security/limits.conf), make "
-          "engine_options::ring_entries smaller, or use engine_kind::automatic, which takes epoll then.";
+      text += "A ring of " + std::to_string(ring_entries) +
+              " entries does not fit into the memory that may be locked, " + memlock_limit() +
+              " (RLIMIT_MEMLOCK). Raise it (ulimit -l, LimitMEMLOCK= in a systemd unit, /etc/security/limits.conf), or "
+              "make "
+              "engine_options::ring_entries smaller.";
       break;
     case EMFILE:
     case ENFILE:
       text += "Too many open files: each engine needs a descriptor. Raise RLIMIT_NOFILE (ulimit -n).";
-      break;
+      return {code_of(error), std::move(text)};  // epoll needs them too
     default:
-      text += "The kernel refused a ring of " + std::to_string(ring_entries) +
-              " entries. engine_kind::automatic takes epoll then.";
+      text += "The kernel refused a ring of " + std::to_string(ring_entries) + " entries.";
   }
+  text += other_way;
   return {code_of(error), std::move(text)};
+}
+
+std::string without_other_way(std::string message) {
+  if (message.ends_with(other_way)) message.resize(message.size() - other_way.size());
+  return message;
 }
 
 setup_error explain_call_refusal(const char* call, int error) {

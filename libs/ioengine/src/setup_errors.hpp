@@ -12,6 +12,9 @@ namespace faio::ioengine::detail {
 [[nodiscard]] setup_error explain_uring_refusal(const char* call, int error, unsigned ring_entries,
                                                 std::optional<int> uring_disabled = {});
 
+/// Of such a message what is left for those who have taken the advice that it ends with: to use engine_kind::automatic.
+[[nodiscard]] std::string without_other_way(std::string message);
+
 /// Any other call that an engine's setup needs.
 [[nodiscard]] setup_error explain_call_refusal(const char* call, int error);
 

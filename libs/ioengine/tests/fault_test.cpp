@@ -102,6 +102,8 @@ TEST_P(SetupRefusalTest, AutomaticTakesEpollAndSaysWhy) {
                             FAIO_CHECK((*made)->kind() == engine_kind::epoll);
                             FAIO_CHECK(has((*made)->kind_reason(), "epoll, because io_uring_"));
                             FAIO_CHECK(has((*made)->kind_reason(), GetParam().words));
+                            // Advice that has been taken is none.
+                            FAIO_CHECK(!has((*made)->kind_reason(), "engine_kind::automatic"));
                             recorded nop;
                             nop.prepare_nop();
                             (*made)->submit(nop);

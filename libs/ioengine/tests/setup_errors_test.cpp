@@ -38,5 +38,18 @@ TEST(SetupErrors, NameTheCall) {
   EXPECT_TRUE(has(detail::explain_call_refusal("eventfd", EMFILE), "RLIMIT_NOFILE"));
 }
 
+TEST(SetupErrors, SayThatAutomaticTakesEpollButNotToThoseWhoAskedForIt) {
+  for (const int error : {EPERM, ENOSYS, ENOMEM, EINVAL}) {
+    const auto refused = detail::explain_uring_refusal("io_uring_setup", error, 64);
+    EXPECT_TRUE(has(refused, "engine_kind::automatic, which takes epoll")) << refused.message;
+    const std::string rest = detail::without_other_way(refused.message);
+    EXPECT_EQ(rest.find("engine_kind::automatic"), std::string::npos) << rest;
+    EXPECT_EQ(rest.back(), '.') << rest;
+  }
+  const auto full = detail::explain_uring_refusal("io_uring_setup", EMFILE, 64);
+  EXPECT_FALSE(has(full, "engine_kind::automatic")) << "epoll needs descriptors too: " << full.message;
+  EXPECT_EQ(detail::without_other_way(full.message), full.message);
+}
+
 }  // namespace
 }  // namespace faio::ioengine::testing
