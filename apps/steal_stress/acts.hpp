@@ -47,6 +47,7 @@ faio::task<void> reads_a_pipe(hand mine);
 // acts_post.cpp
 faio::task<void> posts(hand mine);
 faio::task<void> posts_later(hand mine);
+faio::task<void> yields_behind_a_long_callable(hand mine);
 
 /// Another tree, one level lower, made by `how`.
 faio::task<std::uint64_t> branch(const hand& mine, place how, std::uint64_t seed);

@@ -1,4 +1,6 @@
 // acts_post -- callables by every way of the posting table; what they spawn belongs to the same block_on.
+#include <atomic>
+#include <memory>
 #include <system_error>
 #include <utility>
 
@@ -62,6 +64,31 @@ faio::task<void> posts_later(hand mine) {
     faio::this_worker::post_self_after(delay, job(mine, place::post_self_after, delay));
   }
   co_return;
+}
+
+/// Its worker has a long callable that nobody else may run: the task behind it must be stolen. Where nothing takes the others away, the callable
+/// does not end before that has happened, so a task that is left there is a stall.
+faio::task<void> yields_behind_a_long_callable(hand mine) {
+  garden& in = mine.in;
+  const bool until_stolen = in.others_are_free && !in.stands_still.exchange(true);
+  const auto went_on = std::make_shared<std::atomic<bool>>(false);
+  const std::chrono::microseconds at_most(mine.random.below(3000));
+  auto long_one = [&in, went_on, until_stolen, at_most, entry = ticket(mine.into, place::post_to)]() mutable {
+    entry.begin();
+    for (const auto end = clock::now() + at_most; !*went_on && (until_stolen || clock::now() < end);) {
+    }
+    if (until_stolen) in.stands_still = false;
+  };
+  try {
+    in.runtime.post_to(*faio::this_worker::id(), std::move(long_one));
+  } catch (const std::system_error& error) {
+    // The worker is leaving: its queue goes to the others anyway.
+    if (error.code() != faio::scheduler::make_error_code(faio::scheduler::errc::no_such_worker)) throw;
+    mine.into.refused();
+    if (until_stolen) in.stands_still = false;
+  }
+  co_await yields(mine);
+  *went_on = true;
 }
 
 }  // namespace steal_stress

@@ -172,7 +172,7 @@ class stress {
                                   .on_unhandled = [this](const std::exception_ptr&) { ++_unhandled; },
                                   .stop_grace = std::chrono::hours(1),
                                   .seed = _wanted.seed}};
-  garden _garden{_runtime};
+  garden _garden{.runtime = _runtime, .others_are_free = !_wanted.chaos && _wanted.workers > 1};
   watchdog _dog;
 };
 

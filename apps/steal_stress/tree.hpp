@@ -16,6 +16,10 @@ struct garden {
   faio::runtime_context& runtime;
   /// Ids of workers that were there a moment ago, for post_to. Written by chaos.
   std::array<std::atomic<std::size_t>, 8> some_workers{};
+  /// There are others who are free, whatever one worker does: no chaos takes them away.
+  const bool others_are_free = false;
+  /// A worker stands still until somebody else has run a task of its queue: one at a time, or there would be nobody else.
+  std::atomic<bool> stands_still{false};
   /// Open just now.
   std::atomic<int> pipes{0};
   /// Exceptions of tasks whose handle was dropped; on_unhandled must see each of them once.
