@@ -6,6 +6,12 @@
 # fails. FIND must stand in the header exactly once (FIND2 and REPLACE2 for a mistake in two places): a mutant that no longer fits
 # its header is an error when configuring, not a test that silently tests nothing.
 
+# Each is a program of its own, and most are found at once: -O1 without debug information takes 40% less to compile than -O2 with it, and the same to run,
+# since the explorer itself is always at -O2; -O0 runs half as long again. (Five of them, processor seconds, g++ 12: 6.2 + 7.0 to 3.7 + 6.7; -O0 3.2 + 10.9.)
+add_model_main(faio_mutant_main -O1 -g0)
+# The explorer's own headers are read once for all mutants: they are many, small, and nothing of what is mutated is among these.
+target_precompile_headers(faio_mutant_main PRIVATE model.hpp)
+
 function(faio_mutate text_var header find replace)
   string(FIND "${${text_var}}" "${find}" first)
   string(FIND "${${text_var}}" "${find}" last REVERSE)
@@ -39,8 +45,8 @@ function(faio_add_mutant name)
   set(target mutant_${name})
   add_executable(${target} ${model})
   target_include_directories(${target} BEFORE PRIVATE "${place}" "${CMAKE_CURRENT_SOURCE_DIR}")
-  target_link_libraries(${target} PRIVATE faio_model_main)
-  target_precompile_headers(${target} REUSE_FROM faio_model_main)
+  target_link_libraries(${target} PRIVATE faio_mutant_main)
+  target_precompile_headers(${target} REUSE_FROM faio_mutant_main)
   target_compile_options(${target} PRIVATE -w)  # a mistake may leave a name unused
   add_test(NAME mutant.${name} COMMAND ${target} --must-fail ${arg_RUN})
   set_tests_properties(mutant.${name} PROPERTIES LABELS mutant TIMEOUT 300)
