@@ -248,8 +248,6 @@ TEST(StateMachineDeathTest, StopsACallThatWouldCountBelowZero) {
   machine.retire_worker(0);
   EXPECT_DEATH((machine.set_searching(), machine.retire_worker(1)),
                "retire_worker\\(\\) by a worker that does not run");
-  EXPECT_DEATH((machine.set_searching(), machine.set_sleeping(1, false)),
-               "set_sleeping\\(\\) by a worker that does not run");
   EXPECT_DEATH((machine.set_sleeping(1, false), machine.set_sleeping(0, false)),
                "set_sleeping\\(\\) by a worker that does not run");
   machine.retire_worker(1);

@@ -237,7 +237,7 @@ sleep_verdict basic_state_machine<Policy>::fall_asleep(worker_id id, bool was_se
   }
   assert((!was_searching || unpack(before).searching > 0) &&
          "set_sleeping() by a worker that says that it searches, and does not");
-  assert((was_searching || unpack(before).running() > 0) && "set_sleeping() by a worker that does not run");
+  assert(unpack(before).working > 0 && "set_sleeping() by a worker that does not run");
   const std::size_t others = unpack(before).searching - (was_searching ? 1 : 0);
   return {.was_last_searcher = was_searching && others == 0, .look_again = others == 0};
 }
