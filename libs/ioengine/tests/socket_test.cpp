@@ -271,8 +271,8 @@ TEST_P(SocketTest, AReceiveEndsWhenItsDatagramSocketIsShutDown) {
       for (const bool before : {false, true}) {
         SCOPED_TRACE(::testing::Message() << "family " << family << " how " << how << " before " << before);
         const owned_fd one(::socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-        std::array<std::byte, 8> buffer{};
-        iovec body{buffer.data(), buffer.size()};
+        std::array<std::array<std::byte, 8>, 3> buffers{};  // two reads into one buffer are the poison's to find
+        iovec body{buffers[1].data(), buffers[1].size()};
         sockaddr_storage from{};
         msghdr message{};
         message.msg_name = &from;
@@ -280,9 +280,9 @@ TEST_P(SocketTest, AReceiveEndsWhenItsDatagramSocketIsShutDown) {
         message.msg_iov = &body;
         message.msg_iovlen = 1;
         recorded receive, with_header, read;
-        receive.prepare_recv(one, buffer);
+        receive.prepare_recv(one, buffers[0]);
         with_header.prepare_recvmsg(one, message);
-        read.prepare_read(one, buffer);
+        read.prepare_read(one, buffers[2]);
         if (before) (void)::shutdown(one, how);  // without a peer it says ENOTCONN, and is shut down
         io->submit(receive);
         io->submit(with_header);

@@ -252,9 +252,9 @@ TEST_P(CloseTest, ClosingADatagramSocketEndsItsReader) {
       ASSERT_TRUE(here->connect(there->local()).has_value());
     }
     ctx().block_on([&]() -> task<void> {
-      std::array<std::byte, 10> into{};
-      auto from_anyone = spawn([&]() -> task<bool> { co_return is_closed(co_await here->recv_from(into)); });
-      auto plain = spawn([&]() -> task<bool> { co_return is_closed(co_await here->recv(into)); });
+      std::array<std::array<std::byte, 10>, 2> into{};
+      auto from_anyone = spawn([&]() -> task<bool> { co_return is_closed(co_await here->recv_from(into[0])); });
+      auto plain = spawn([&]() -> task<bool> { co_return is_closed(co_await here->recv(into[1])); });
       co_await yield();
       here->close();
       EXPECT_TRUE(co_await std::move(from_anyone));
