@@ -65,8 +65,9 @@ void detail::whole_awaiter::came(operation& op) noexcept {
 }
 
 result<void> detail::whole_awaiter::await_resume() noexcept {
-  if (_done == _size) return {};
+  // First of all: it also ends the wait. A stop request that comes now must not find an awaiter that is half destroyed.
   const auto gave = descriptor_awaiter::await_resume();
+  if (_done == _size) return {};
   if (gave && *gave == 0) {
     return std::unexpected(_way == way::in ? make_error_code(errc::end_of_stream)
                                            : std::make_error_code(std::errc::io_error));

@@ -401,8 +401,17 @@ TEST_P(WorkerTest, WorkPublishedAsTheLastSearcherFallsAsleepIsSeen) {
     this_worker::post_self_after(1h, [] {});  // with a timer pending, the clock is looked at
     clock.armed = true;
   });
-  ASSERT_TRUE(becomes_true([&] { return met != 0; })) << "nobody saw it";
+  // A worker that came late to its engine looks at the clock before it searches only: then it is asked once more, when it sleeps.
+  std::atomic<int> asked = 0, came = 0;
+  ASSERT_TRUE(becomes_true([&] {
+    if (clock.armed && asked == came && io.machine.sleeping() == 2) {
+      ++asked;
+      rt.post_to(0, [&] { ++came; });
+    }
+    return met != 0;
+  })) << "nobody saw it";
   done.wait();
+  ASSERT_TRUE(becomes_true([&] { return asked == came; }));
 }
 
 TEST_P(WorkerTest, CompletionsThatEndASleepAreSharedWithTheOthers) {
