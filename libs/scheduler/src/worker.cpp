@@ -1,11 +1,14 @@
 // worker -- the loop: what to run next, how to fall asleep. Stealing: worker_steal.cpp; beginning and leaving: worker_life.cpp.
 #include "faio/scheduler/worker.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <array>
 #include <cassert>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "faio/queue/spin_lock.hpp"
 #include "faio/scheduler/shared_state.hpp"
@@ -231,23 +234,42 @@ bool worker::comes_late(ioengine::time_point now) const noexcept {
   return _since_io != 0 && now - _drove_at >= std::max(late, _since_io * long_turn);
 }
 
+/// Since it was last asked. One that was off the processor computes no longer than others do: who takes its place will be late as well.
+bool worker::lost_its_processor() noexcept {
+  rusage used{};
+  if (::getrusage(RUSAGE_THREAD, &used) != 0) return true;
+  return std::exchange(_times_lost, used.ru_nivcsw) != used.ru_nivcsw;
+}
+
 /// Half of what completed late, rounded up, for whoever sleeps. Wakes it only if there is something: we would have run it before it came, and next time it
-/// would wait behind a long task again.
+/// would wait behind a long task again. The one that computed stays: what it asked for then has completed only now.
 void worker::share_late(std::size_t completed) {
-  const std::size_t share = (std::min(completed, _ring.size()) + 1) / 2;
-  if (share == 0 || _runtime.stopping()) return;
-  _pool.give_to_sleeper([&](worker* helper) {
-    if (helper == nullptr) return;
-    std::vector<work_item*> batch;
-    batch.reserve(share);
-    while (batch.size() < share) {
-      const auto item = _ring.pop();
-      if (!item) break;  // thieves were here
-      batch.push_back(*item);
+  const std::size_t most = std::min(completed, _ring.size());
+  if (most == 0 || _runtime.stopping() || lost_its_processor()) return;
+  std::vector<work_item*> waited;
+  work_item* computed = nullptr;
+  while (waited.size() + (computed != nullptr ? 1 : 0) < most) {
+    const auto item = _ring.pop();
+    if (!item) break;  // thieves were here
+    if (*item == _last_run) {
+      computed = *item;
+    } else {
+      waited.push_back(*item);
     }
-    _given_away.add(batch.size());
-    _runtime.hand_to(*helper, batch);
-  });
+  }
+  const std::size_t share = (waited.size() + 1) / 2;
+  std::size_t kept = 0;
+  if (share != 0) {
+    kept = waited.size();
+    _pool.give_to_sleeper([&](worker* helper) {
+      if (helper == nullptr) return;
+      kept -= share;
+      _given_away.add(share);
+      _runtime.hand_to(*helper, std::span(waited).last(share));
+    });
+  }
+  for (work_item* each : std::span(waited).first(kept)) put_into_ring(*each);
+  if (computed != nullptr) put_into_ring(*computed);
 }
 
 /// Completions wake nobody one by one. One look for a helper for the whole batch, and only if somebody waits behind another one and nobody comes by
@@ -445,6 +467,7 @@ void worker::execute(work_item& item) {
     notify_unless_watched();
   }
   _tasks_run.add();
+  _last_run = &item;
   _transfers = transfer_limit;
   item.run();
   for (int bounces = 0; _bounced != nullptr; ++bounces) {

@@ -38,6 +38,8 @@ std::expected<void, ioengine::setup_error> worker::begin(std::size_t id) {
   _global_interval = wanted.global_queue_interval;
   _patience = _wait_between_steals = 0;
   _drove_at = _engine->time().now();
+  _last_run = nullptr;
+  (void)lost_its_processor();
   _random.seed(static_cast<std::minstd_rand::result_type>(_runtime.next_seed()));
   thread_state& self = this_thread();
   assert(self.current == nullptr && "a thread can be one worker only");

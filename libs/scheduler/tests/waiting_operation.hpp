@@ -26,9 +26,11 @@ class waiting_operation final : public ioengine::operation {
   waiting_operation& operator=(const waiting_operation&) = delete;
   ~waiting_operation() { ::close(_event); }
   void submit_here() {
+    _is_submitted = true;
     prepare_read(_event, std::as_writable_bytes(std::span(&_count, 1)));
     current_worker()->io().submit(*this);
   }
+  [[nodiscard]] bool is_submitted() const noexcept { return _is_submitted; }
   void happen() const {
     const std::uint64_t one = 1;
     ASSERT_EQ(::write(_event, &one, sizeof one), static_cast<ssize_t>(sizeof one));
@@ -38,6 +40,7 @@ class waiting_operation final : public ioengine::operation {
   test_item* _ready;
   int _event;
   std::uint64_t _count = 0;
+  bool _is_submitted = false;
 };
 
 }  // namespace faio::scheduler::testing

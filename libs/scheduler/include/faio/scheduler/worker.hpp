@@ -268,6 +268,7 @@ class FAIO_SCHEDULER_API worker {
   void limit_timers();
   void note_timers();
   [[nodiscard]] bool comes_late(ioengine::time_point now) const noexcept;
+  bool lost_its_processor() noexcept;
   void share_late(std::size_t completed);
   void share_completions(std::size_t runs_next);
   void rest();
@@ -300,12 +301,14 @@ class FAIO_SCHEDULER_API worker {
   // The owner's alone.
   alignas(queue::line_size) int _transfers = 0;
   work_item* _bounced = nullptr;
+  const work_item* _last_run = nullptr;  // compared only: it may be gone
   int _slot_streak = 0;
   int _private_streak = 0;
   // Ticks since it last looked there. Counted, not taken from the tick's remainder: ticks also pass between two looks, while a
   // task bounces, and a remainder could be missed for ever.   NextTaskTest.BouncingTasksDoNotHideTheGlobalQueue
   std::uint32_t _since_io = 0;
   ioengine::time_point _drove_at{};  // when it last looked there
+  long _times_lost = 0;              // its processor, as last seen
   std::uint32_t _since_global = 0;
   std::uint32_t _global_interval = 0;  // the config's, or less (note_timers)
   std::uint32_t _since_ring = 0;       // turns
