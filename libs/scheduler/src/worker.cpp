@@ -245,13 +245,13 @@ bool worker::lost_its_processor() noexcept {
 /// would wait behind a long task again. The one that computed stays: what it asked for then has completed only now.
 void worker::share_late(std::size_t completed) {
   const std::size_t most = std::min(completed, _ring.size());
-  if (most == 0 || _runtime.stopping() || lost_its_processor()) return;
+  if (most == 0 || _pool.machine.sleeping() == 0 || _runtime.stopping() || lost_its_processor()) return;
   std::vector<work_item*> waited;
   work_item* computed = nullptr;
   while (waited.size() + (computed != nullptr ? 1 : 0) < most) {
     const auto item = _ring.pop();
     if (!item) break;  // thieves were here
-    if (*item == _last_run) {
+    if (computed == nullptr && *item == _last_run) {
       computed = *item;
     } else {
       waited.push_back(*item);
