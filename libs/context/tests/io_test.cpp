@@ -57,6 +57,31 @@ TEST_P(IoTest, GivesTheErrorOfABadDescriptor) {
   EXPECT_EQ(gave.error(), std::errc::bad_file_descriptor);
 }
 
+/// More than the worker's queue holds. What overflows would wait at the end of the global queue, for as long as there is anything else to do.
+TEST_P(IoTest, WhatCompletesTogetherDoesNotOverflow) {
+  constexpr std::size_t count = 600;
+  runtime_context ctx{{.workers = 1, .engine = GetParam()}};
+  std::vector<pipe_pair> pipes(count);
+  std::vector<std::byte> into(count);
+  std::vector<join_handle<result<int>>> reads;
+  for (std::size_t i = 0; i < count; ++i) reads.push_back(ctx.spawn(read_one(pipes[i].ends[0], into[i])));
+  ctx.block_on([]() -> task<> {
+    for (std::size_t turn = 0; turn < 2 * count; ++turn) co_await yield();  // behind them: all reads have begun
+  });
+  const auto before = ctx.metrics().total().overflows;
+  std::latch busy(1), go_on(1);
+  auto blocks = ctx.spawn([&] {
+    busy.count_down();
+    go_on.wait();
+  });
+  busy.wait();
+  for (const pipe_pair& each : pipes) ASSERT_EQ(::write(each.ends[1], "x", 1), 1);
+  go_on.count_down();
+  blocks.get();
+  for (auto& each : reads) EXPECT_EQ(each.get(), 1);
+  EXPECT_EQ(ctx.metrics().total().overflows, before);
+}
+
 task<result<std::size_t>> read_from(context::descriptor& from, std::span<std::byte> into) {
   co_return co_await context::perform<std::size_t>(
       from, [into](ioengine::operation& op, int fd) noexcept { op.prepare_read(fd, into); });

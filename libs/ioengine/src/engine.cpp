@@ -94,11 +94,15 @@ std::size_t engine::run_ready() noexcept {
   detail::make_empty(batch);
   detail::move_all(_ready, batch);
   std::size_t called = 0;
-  while (!detail::is_empty(batch)) {
+  while (!detail::is_empty(batch) && called < _most_completions) {
     operation& op = detail::pop_front(batch);
     ++called;
     if ((access::flags(op) & access::more_flag) != 0) keep_going(op);
     complete(op, access::result(op), access::flags(op));
+  }
+  if (!detail::is_empty(batch)) {  // before those that have come since
+    detail::move_all(_ready, batch);
+    detail::move_all(batch, _ready);
   }
   return called;
 }

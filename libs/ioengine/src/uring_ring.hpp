@@ -6,7 +6,9 @@
 
 #include <liburing.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <expected>
 #include <string>
 
@@ -56,16 +58,16 @@ class uring_ring {
   [[nodiscard]] unsigned completions() const noexcept { return tail() - *_ring.cq.khead; }
   [[nodiscard]] bool completions_full() const noexcept { return completions() >= _ring.cq.ring_entries; }
 
-  /// Takes all that are there now, one by one; the slot is free again before `visit(user_data, result, flags)` runs, so visit
-  /// may enter. Gives how many.
+  /// Takes what is there now, at most so many, one by one; the slot is free again before `visit(user_data, result, flags)` runs, so
+  /// visit may enter. Gives how many.
   template <class Visit>
-  unsigned take_completions(Visit visit) noexcept {
+  unsigned take_completions(std::size_t most, Visit visit) noexcept {
     unsigned* const shared_head = _ring.cq.khead;
     const io_uring_cqe* const entries = _ring.cq.cqes;
     const unsigned mask = _ring.cq.ring_mask;
     unsigned head = *shared_head;
-    const unsigned end = tail();
-    const unsigned count = end - head;
+    const unsigned count = static_cast<unsigned>(std::min<std::size_t>(tail() - head, most));
+    const unsigned end = head + count;
     while (head != end) {
       const io_uring_cqe& cqe = entries[head & mask];
       const std::uint64_t user_data = cqe.user_data;

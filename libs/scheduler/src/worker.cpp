@@ -196,12 +196,16 @@ work_item* worker::take_global_batch() {
   return batch[0];
 }
 
-/// As many timers fire as there is room for in the ring. What overflows goes to the end of the global queue, behind all that was spawned; what is left
-/// in the wheel is due, and comes first with the next drive.       TimerPostTest.TimersThatFireTogetherDoNotWaitBehindTheGlobalQueue
-void worker::limit_timers() {
+/// As many timers fire, and operations complete, as there is room for in the ring. What overflows goes to the end of the global queue, behind all that was spawned, and
+/// is taken from there one at a time by a worker that always has something else; what is left in the wheel is due, and comes first with the next drive, and what is left
+/// with the engine comes in its order.
+///   TimerPostTest.TimersThatFireTogetherDoNotWaitBehindTheGlobalQueue, IoTest.WhatCompletesTogetherDoesNotOverflow
+void worker::limit_drive() {
   const std::size_t capacity = _runtime.settings.local_queue_capacity;
   const std::size_t allowed = capacity - std::min(capacity, _ring.size());
-  _engine->limit_timers(std::max<std::size_t>(std::min(_ring.free_room(), allowed), 1));
+  const std::size_t room = std::max<std::size_t>(std::min(_ring.free_room(), allowed), 1);
+  _engine->limit_timers(room);
+  _engine->limit_completions(_engine->timers() != 0 ? (room + 1) / 2 : room);
 }
 
 /// After a drive. With more timers due than there was room for, what waits in the global queue has every second turn: tasks that sleep again and again must not keep
@@ -220,7 +224,7 @@ std::size_t worker::drive_io(std::size_t runs_next) {
   _since_io = 0;
   _drove_at = now;
   _polls.add();
-  limit_timers();
+  limit_drive();
   const std::size_t completed = _engine->drive();
   note_timers();
   if (is_late) [[unlikely]]
@@ -433,7 +437,7 @@ void worker::park(ioengine::time_point deadline) {
   _wait_between_steals = 0;
   _parks.add();
   _asleep.store(true, std::memory_order_relaxed);  // relaxed, both: only metrics() looks
-  limit_timers();
+  limit_drive();
   const std::size_t completed = _engine->wait_and_drive(deadline);
   _asleep.store(false, std::memory_order_relaxed);
   _since_io = 0;

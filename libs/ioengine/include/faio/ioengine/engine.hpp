@@ -102,6 +102,8 @@ class FAIO_IOENGINE_API engine {
   /// Owner only. From now on at most so many fire in one drive, and the rest in the next ones, before those that are due later: for a loop that has
   /// room for so many. At first there is no limit.
   void limit_timers(std::size_t most) noexcept { _most_timers = most; }
+  /// Owner only. The same for completion functions, by and large: what has come beyond that stays where it is until the next drive. At least 1.
+  void limit_completions(std::size_t most) noexcept { _most_completions = most; }
   /// Owner only. True: the limit kept some that were due from firing in the last drive.
   [[nodiscard]] bool is_behind() const noexcept { return _wheel.is_behind(); }
   /// Owner only. `timer_wheel::take`: a pending timer that now belongs to the caller, nullptr if there is none; for handing all
@@ -165,6 +167,8 @@ class FAIO_IOENGINE_API engine {
   /// Something to do without the kernel: a sleep would be wrong.
   [[nodiscard]] bool has_ready() const noexcept { return _ready.next != &_ready; }
 
+  [[nodiscard]] std::size_t most_completions() const noexcept { return _most_completions; }
+
   /// True in the process that made the engine, false in a child of a fork.
   [[nodiscard]] bool in_own_process() const noexcept;
 
@@ -200,6 +204,7 @@ class FAIO_IOENGINE_API engine {
   const clock* _time;
   timer_wheel _wheel;
   std::size_t _most_timers = timer_wheel::unlimited;
+  std::size_t _most_completions = ~std::size_t{0};
 
   static constexpr int no_handle = -2;  // nobody asked for it yet
 };

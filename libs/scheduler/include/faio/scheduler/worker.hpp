@@ -265,7 +265,7 @@ class FAIO_SCHEDULER_API worker {
   void execute(work_item& item);
   void flush_posts();
   std::size_t drive_io(std::size_t runs_next = 0);
-  void limit_timers();
+  void limit_drive();
   void note_timers();
   [[nodiscard]] bool comes_late(ioengine::time_point now) const noexcept;
   bool lost_its_processor() noexcept;
