@@ -320,6 +320,7 @@ work_item* worker::search() {
 work_item* worker::linger() {
   static const bool alone = std::thread::hardware_concurrency() < 2;  // nobody runs beside us
   if (!_counted_searching || alone || _engine->in_flight() != 0 || _runtime.stopping()) return nullptr;
+  if (_sees_busy && _pool.machine.may_linger()) return wait_for_batch();
   if (_sleeps_until_linger > 0) {
     if (--_sleeps_until_linger > 0) return nullptr;
     _linger = shortest_linger;
@@ -331,6 +332,20 @@ work_item* worker::linger() {
   } else if (_linger /= 2; _linger < shortest_linger) {
     _sleeps_until_linger = sleeps_without_linger;
   }
+  return item;
+}
+
+/// The one who is busy has something in its queue for a fifth of the time, and the rest of it is with the kernel. Not at each sleep when that was in vain: there may be
+/// one task only, which is never in the queue for long.
+work_item* worker::wait_for_batch() {
+  constexpr int most_to_skip = 64;
+  if (_batches_to_skip > 0) {
+    --_batches_to_skip;
+    return nullptr;
+  }
+  work_item* const item = look_for(longest_linger);
+  _skip_next = item != nullptr ? 0 : std::clamp(2 * _skip_next, 1, most_to_skip);
+  _batches_to_skip = _skip_next;
   return item;
 }
 

@@ -25,9 +25,11 @@ worker* worker::find_victim() {
   worker* victim = nullptr;
   std::size_t longest = 0;
   bool is_unsure = false;
+  _sees_busy = false;
   const auto look = [&](worker& each) {
     if (&each == this || each._searching.load(std::memory_order_relaxed)) return;  // relaxed: a hint
     const std::size_t length = each.queue_length();
+    if (length == 0) _sees_busy = is_between_batches(each) || _sees_busy;
     if (length > longest && is_worth_it(each, length, is_unsure)) {
       longest = length;
       victim = &each;
@@ -56,6 +58,14 @@ bool worker::is_worth_it(const worker& owner, std::size_t length, bool& is_unsur
   const prospect of_waiting = seen.judge(now, so_far, length);
   is_unsure = is_unsure || of_waiting == prospect::unsure;
   return of_waiting == prospect::waits_long;
+}
+
+/// It has nothing in its queue, because what it has is with the kernel; and so it was all the time. queue_view.hpp
+bool worker::is_between_batches(const worker& owner) {
+  if (!owner._only_completions.load(std::memory_order_relaxed)) return false;  // relaxed: a hint
+  _views.resize(std::max(_views.size(), _pool.stations()));
+  return _views[owner._station].queue.is_busy_for_long(std::chrono::steady_clock::now(),
+                                                       {.turns = owner._tick.get(), .sleeps = owner._parks.get()});
 }
 
 /// When somebody else was faster there, from whoever is the longest then, a few times.
@@ -120,7 +130,7 @@ work_item* worker::watch_slots() {
     seen.see_slot(item, tick, _watches);
     any = any || item != nullptr || each._ring.size() != 0;
   }
-  _watching = any || _patience > 0;
+  _watching = any || _sees_busy || _patience > 0;
   if (!_watching) _looked_once = false;
   return nullptr;
 }

@@ -89,4 +89,21 @@ TEST(QueueView, CompletionsThatWereSeenLongAgoDoNotCount) {
   EXPECT_EQ(view.judge_completions(start + queue_view::longest_of_completions + 1ns, ran(6, 7)), prospect::unsure);
 }
 
+TEST(QueueView, AnOwnerBetweenTwoBatchesIsBusyWhenItHasNotSleptForLong) {
+  queue_view view;
+  EXPECT_FALSE(view.is_busy_for_long(start, ran(5, 7)));
+  EXPECT_FALSE(view.is_busy_for_long(start + queue_view::busy_for_long - 1ns, ran(20, 7)));
+  EXPECT_TRUE(view.is_busy_for_long(start + queue_view::busy_for_long, ran(40, 7)));
+  EXPECT_FALSE(view.is_busy_for_long(start + queue_view::busy_for_long, ran(40, 8))) << "it has slept";
+  EXPECT_FALSE(view.is_busy_for_long(start + 2 * queue_view::busy_for_long, ran(40, 8)))
+      << "it stands still, with nothing to steal";
+  EXPECT_FALSE(view.is_busy_for_long(start + 1h, ran(41, 8))) << "the last look is too long ago";
+}
+
+TEST(QueueView, WhatIsSeenOfAnEmptyQueueCountsForTheNextBatch) {
+  queue_view view;
+  (void)view.is_busy_for_long(start, ran(5, 7));
+  EXPECT_EQ(view.judge_completions(start + queue_view::busy_for_long, ran(40, 7)), prospect::waits_long);
+}
+
 }  // namespace

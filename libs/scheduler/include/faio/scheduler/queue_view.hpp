@@ -62,6 +62,16 @@ class queue_view {
     return age >= busy_for_long ? prospect::waits_long : prospect::unsure;
   }
 
+  /// The same while its queue is empty, as it is between two batches. True: it has not slept for long; the next batch is worth waiting for.
+  bool is_busy_for_long(time_point now, progress owner) noexcept {
+    const auto age = now - _looked_at;
+    if (age > longest_of_completions || owner.sleeps != _then.sleeps) {
+      (void)begin(now, owner);
+      return false;
+    }
+    return age >= busy_for_long && owner.turns != _then.turns;
+  }
+
   // ---- end of the public interface ----
 
  private:

@@ -242,10 +242,12 @@ class FAIO_SCHEDULER_API worker {
   work_item* steal_queues();
   worker* find_victim();
   bool is_worth_it(const worker& owner, std::size_t length, bool& is_unsure);
+  bool is_between_batches(const worker& owner);
   void set_wait_between_steals(std::size_t taken) noexcept;
   work_item* watch_slots();
   work_item* search();
   work_item* linger();
+  work_item* wait_for_batch();
   work_item* look_for(std::chrono::nanoseconds time);
   work_item* search_or_sleep(ioengine::time_point deadline);
   work_item* got_up_with(work_item* item);
@@ -323,6 +325,9 @@ class FAIO_SCHEDULER_API worker {
   bool _looked_once = false;
   int _patience = 0;             // watches that it will do although it saw no slot
   int _wait_between_steals = 0;  // in pauses
+  bool _sees_busy = false;       // somebody whose queue is empty and who is busy with completions all the time
+  int _batches_to_skip = 0;      // how often not to wait for what that one has next
+  int _skip_next = 0;
   std::chrono::nanoseconds _linger = shortest_linger;
   int _sleeps_until_linger = 0;
   std::uint64_t _watches = 0;  // slept through to their time limit
