@@ -91,7 +91,12 @@ scope* runtime_core::admit() noexcept {
 scope* runtime_core::admit_to_root() noexcept {
   const std::lock_guard lock(_mutex);
   if (_root_released) return nullptr;
-  root.retain();
+  if (_prepaid == 0) {
+    constexpr std::uint32_t at_once = 256;
+    root.retain(at_once);
+    _prepaid = at_once;
+  }
+  --_prepaid;
   return &root;
 }
 
@@ -119,13 +124,15 @@ stop_report runtime_core::stop(std::chrono::nanoseconds grace) {
   poller.leave_host();  // a host outside of its worker is a thread like any other
   shared().begin_stop();
   bool first = false;
+  std::uint32_t counts = 1;
   {
     const std::lock_guard lock(_mutex);
     first = !std::exchange(_root_released, true);
+    counts += std::exchange(_prepaid, 0);
   }
   if (first) {
     root.request_stop();
-    root.release();
+    root.release(counts);
   }
   if (is_here()) {
     return with_tasks(live.places(), poller.stop(grace));  // begins it, and lets the workers leave by themselves

@@ -180,14 +180,16 @@ work_item* worker::take_slot() noexcept {
 
 /// A share of the global queue, at most half of the ring: the first to run, the rest into the ring.
 work_item* worker::take_global_batch() {
+  if (_pool.queue.empty()) return nullptr;
+  for (int i = 0; i < _wait_between_takes; ++i) queue::pause();
   const std::size_t queued = _pool.queue.size();
-  if (queued == 0) return nullptr;
   const std::size_t share = queued / std::max<std::size_t>(_pool.machine.workers(), 1) + 1;
   std::array<work_item*, ring_capacity / 2> batch{};
   const std::size_t room = std::min({_ring.free_room(), batch.size(), _runtime.settings.local_queue_capacity / 2});
   const std::size_t most = std::max<std::size_t>(std::min(share, room), 1);
   const std::size_t count = _pool.queue.try_pop_batch(std::span(batch).first(most));
   if (count == 0) return nullptr;
+  _wait_between_takes = next_wait(_wait_between_takes, count);
   if (count > 1) {
     note_ring_has(of_others);
     _ring.push_back_batch(std::span<work_item* const>(batch).subspan(1, count - 1));
@@ -449,7 +451,7 @@ void worker::park(ioengine::time_point deadline) {
     deadline = std::min(deadline, began + (is_first ? first_watch : watch_interval));
     _looked_once = _watching;
   }
-  _wait_between_steals = 0;
+  _wait_between_steals = _wait_between_takes = 0;
   _parks.add();
   _asleep.store(true, std::memory_order_relaxed);  // relaxed, both: only metrics() looks
   limit_drive();

@@ -84,7 +84,7 @@ work_item* worker::steal_queues() {
       item = victim->_ring.be_stolen_by(_ring).value_or(nullptr);
       const std::size_t after = _ring.size();  // others may steal from us already
       taken = after > before ? after - before + 1 : 1;
-      if (item != nullptr) set_wait_between_steals(taken);
+      if (item != nullptr) _wait_between_steals = next_wait(_wait_between_steals, taken);
     }
     if (item != nullptr) {
       _steals_won.add();
@@ -95,12 +95,9 @@ work_item* worker::steal_queues() {
   return nullptr;
 }
 
-void worker::set_wait_between_steals(std::size_t taken) noexcept {
-  if (taken == 1) {
-    _wait_between_steals = std::clamp(2 * _wait_between_steals, first_wait_between_steals, longest_wait_between_steals);
-  } else if (taken >= good_steal) {
-    _wait_between_steals /= 2;
-  }
+int worker::next_wait(int wait, std::size_t taken) noexcept {
+  if (taken == 1) return std::clamp(2 * wait, first_wait_between_steals, longest_wait_between_steals);
+  return taken >= good_steal ? wait / 2 : wait;
 }
 
 /// A slot whose owner has stood still while we slept is taken; one that is only full is to be looked at again, and so is a queue that was left alone.

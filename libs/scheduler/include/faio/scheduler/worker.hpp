@@ -243,7 +243,7 @@ class FAIO_SCHEDULER_API worker {
   worker* find_victim();
   bool is_worth_it(const worker& owner, std::size_t length, bool& is_unsure);
   bool is_between_batches(const worker& owner);
-  void set_wait_between_steals(std::size_t taken) noexcept;
+  static int next_wait(int wait, std::size_t taken) noexcept;
   work_item* watch_slots();
   work_item* search();
   work_item* linger();
@@ -325,6 +325,7 @@ class FAIO_SCHEDULER_API worker {
   bool _looked_once = false;
   int _patience = 0;             // watches that it will do although it saw no slot
   int _wait_between_steals = 0;  // in pauses
+  int _wait_between_takes = 0;   // from the global queue
   bool _sees_busy = false;       // somebody whose queue is empty and who is busy with completions all the time
   int _batches_to_skip = 0;      // how often not to wait for what that one has next
   int _skip_next = 0;
