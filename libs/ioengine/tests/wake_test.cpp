@@ -1,10 +1,12 @@
 // waking -- the handshake alone, and on every engine: before, during and after going to sleep; none is lost.
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <latch>
+#include <limits>
 #include <thread>
 
 #include "engine_fixture.hpp"
@@ -114,15 +116,24 @@ TEST_P(WakeTest, AWakeDuringADrainIsKeptForTheLoop) {
   EXPECT_EQ(io->wait_and_drive(), 0U);
 }
 
+/// How often it looks at the clock while it sleeps for 100 ms: the least of three, since a system that stops the process for a moment ends the sleep early.
+long looks_of_a_sleep(engine& own, const counting_clock& clock) {
+  long least = std::numeric_limits<long>::max();
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    own.drive();
+    clock.looks = 0;
+    own.wait_and_drive(std::chrono::steady_clock::now() + 100ms);
+    least = std::min(least, clock.looks);
+  }
+  return least;
+}
+
 TEST_P(WakeTest, AnIdleEngineSleepsInOnePiece) {
   const counting_clock clock;
   auto counted = options();
   counted.time = &clock;
   auto own = make_engine(counted);
-  own->drive();
-  clock.looks = 0;
-  own->wait_and_drive(std::chrono::steady_clock::now() + 100ms);
-  EXPECT_LT(clock.looks, 20);
+  EXPECT_LT(looks_of_a_sleep(*own, clock), 20);
 }
 
 TEST_P(WakeTest, ATimerFarAwayDoesNotKeepAnIdleEngineBusy) {
@@ -133,10 +144,7 @@ TEST_P(WakeTest, ATimerFarAwayDoesNotKeepAnIdleEngineBusy) {
   timeout_operation far([](operation&) noexcept {});
   far.prepare_timeout(std::chrono::steady_clock::now() + 10min);
   own->submit(far);
-  own->drive();
-  clock.looks = 0;
-  own->wait_and_drive(std::chrono::steady_clock::now() + 100ms);
-  EXPECT_LT(clock.looks, 40);
+  EXPECT_LT(looks_of_a_sleep(*own, clock), 40);
   own->drain();
 }
 
