@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cerrno>
+#include <utility>
 
 #include "engine_loop.hpp"
 
@@ -111,6 +112,7 @@ void engine::drain() noexcept {
   assert(!_driving && "drain from inside a completion function");
   if (_driving) return;
   _special |= draining;
+  const std::size_t limit = std::exchange(_most_completions, no_limit);  // here everybody waits for all of them
   bool woken = false;
   // What cannot be cancelled ends by itself. What was missed, because it was between two places or there was no room to ask, is
   // asked again: soon, and whenever something has ended. The asking has an answer that ends a sleep, so not in every turn.
@@ -140,6 +142,7 @@ void engine::drain() noexcept {
     (void)leave_drive(reap() + run_ready());
   }
   if (woken) wake();  // somebody meant it for the loop, not for the drain
+  _most_completions = limit;
   _special &= static_cast<std::uint8_t>(~draining);
 }
 

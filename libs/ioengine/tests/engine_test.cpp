@@ -4,7 +4,9 @@
 #include <netinet/in.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <deque>
+#include <memory>
 #include <thread>
 
 #include "engine_fixture.hpp"
@@ -53,6 +55,58 @@ TEST_P(EngineTest, CountsWhatADriveCompleted) {
   while (called < ops.size()) called += io->wait_and_drive();
   EXPECT_EQ(called, ops.size());
   EXPECT_EQ(io->drive(), 0U);
+}
+
+TEST_P(EngineTest, CompletesNoMoreThanTheLimitInOneDriveAndInTheirOrder) {
+  struct numbered : operation {
+    explicit numbered(std::vector<int>& done, int mine)
+        : operation([](operation& op) noexcept {
+            auto& self = static_cast<numbered&>(op);
+            self.all->push_back(self.number);
+          }),
+          all(&done),
+          number(mine) {}
+    std::vector<int>* all;
+    int number;
+  };
+  constexpr int count = 10;
+  constexpr std::size_t most = 3;
+  std::vector<int> done;
+  done.reserve(count);
+  std::vector<std::unique_ptr<numbered>> ops;
+  for (int i = 0; i < count; ++i) ops.push_back(std::make_unique<numbered>(done, i));
+  io->limit_completions(most);
+  for (const auto& each : ops) {
+    each->prepare_nop();
+    io->submit(*each);
+  }
+  while (done.size() < count) {
+    const std::size_t before = done.size();
+    EXPECT_LE(io->wait_and_drive(), most);
+    EXPECT_LE(done.size() - before, most);
+    if (done.size() < count && done.size() > before) {
+      EXPECT_TRUE(io->answers_soon()) << "what is left must not wait for a sleep";
+    }
+  }
+  EXPECT_TRUE(std::ranges::is_sorted(done));
+}
+
+TEST_P(EngineTest, ADrainEndsAllAndKeepsTheLimit) {
+  std::vector<recorded> ops(100);
+  for (auto& op : ops) {
+    op.prepare_nop();
+    io->submit(op);
+  }
+  io->limit_completions(1);
+  io->drain();
+  for (const auto& op : ops) EXPECT_EQ(op.results.size(), 1U);
+  recorded first, second;
+  for (recorded* op : {&first, &second}) {
+    op->prepare_nop();
+    io->submit(*op);
+  }
+  EXPECT_EQ(io->wait_and_drive(), 1U) << "it holds again";
+  while (second.in_flight()) io->wait_and_drive();
 }
 
 TEST_P(EngineTest, SaysWhetherADriveMightCallSomething) {

@@ -204,7 +204,8 @@ class FAIO_IOENGINE_API engine {
   const clock* _time;
   timer_wheel _wheel;
   std::size_t _most_timers = timer_wheel::unlimited;
-  std::size_t _most_completions = ~std::size_t{0};
+  static constexpr std::size_t no_limit = ~std::size_t{0};
+  std::size_t _most_completions = no_limit;
 
   static constexpr int no_handle = -2;  // nobody asked for it yet
 };
