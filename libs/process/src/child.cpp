@@ -54,6 +54,7 @@ task<result<child>> child::spawn(command what) {
 
 task<result<exit_status>> child::wait() {
   const auto of = _of;  // the object may be moved meanwhile
+  if (of == nullptr) co_return std::unexpected(std::make_error_code(std::errc::no_child_process));
   _in.close();
   for (;;) {
     const auto ended = of->try_reap();
@@ -65,12 +66,16 @@ task<result<exit_status>> child::wait() {
   }
 }
 
-result<void> child::kill(int signal) noexcept { return _of->kill(signal); }
-pid_t child::pid() const noexcept { return _of->pid; }
+result<void> child::kill(int signal) noexcept {
+  if (_of == nullptr) return std::unexpected(std::make_error_code(std::errc::no_such_process));
+  return _of->kill(signal);
+}
+pid_t child::pid() const noexcept { return _of != nullptr ? _of->pid : -1; }
 
 void child::detach() && noexcept {
   const child gone = std::move(*this);
-  gone._of->detached.store(true, std::memory_order_relaxed);  // relaxed: read by whoever lets go last
+  if (gone._of != nullptr)
+    gone._of->detached.store(true, std::memory_order_relaxed);  // relaxed: read by whoever lets go last
 }
 
 // ---- output()

@@ -326,6 +326,21 @@ TEST_P(ChildTest, OutputBeyondItsLimitEndsThoughOthersHoldThePipes) {
   });
 }
 
+TEST_P(ChildTest, OneThatWasMovedFromIsNobody) {
+  ctx().block_on([&]() -> task<void> {
+    auto from = co_await spawned(command("true"));
+    auto to = std::move(from);
+    // NOLINTBEGIN(bugprone-use-after-move): what is asked here
+    EXPECT_EQ(from.pid(), -1);
+    EXPECT_EQ(from.kill().error(), std::errc::no_such_process);
+    const auto status = co_await from.wait();
+    EXPECT_EQ(status.error(), std::errc::no_child_process);
+    std::move(from).detach();
+    // NOLINTEND(bugprone-use-after-move)
+    EXPECT_EQ(co_await to.wait(), exit_status::exited(0));
+  });
+}
+
 TEST_P(ChildTest, OutputThatTakesTooLongIsKilled) {
   ctx().block_on([&]() -> task<void> {
     const auto late = co_await timeout(5ms, output(command("sleep", "1000")));

@@ -47,7 +47,7 @@ class exit_status {
   int _signal;
 };
 
-/// Move-only.
+/// Move-only. Of one that was moved from, wait() gives no_child_process, kill() no_such_process, and pid() -1.
 class FAIO_PROCESS_API child {
  public:
   /// Effect: starts the program. Call from: a task. Resumes when it has been loaded, or could not be.
