@@ -23,6 +23,16 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
+/// Why it gave no figure, or nullptr. Google Benchmark renamed the members in 1.8.
+template <class Run>
+const char* failure_of(const Run& run) {
+  if constexpr (requires { run.error_occurred; }) {
+    return run.error_occurred ? run.error_message.c_str() : nullptr;
+  } else {
+    return run.skipped ? run.skip_message.c_str() : nullptr;
+  }
+}
+
 struct series {
   std::vector<double> nanoseconds;
   std::map<std::string, std::vector<double>> counters;
@@ -39,8 +49,8 @@ class collector : public benchmark::BenchmarkReporter {
     for (const Run& run : runs) {
       if (run.run_type != Run::RT_Iteration) continue;
       const std::string& name = run.run_name.function_name;
-      if (run.error_occurred) {
-        std::printf("%s failed: %s\n", name.c_str(), run.error_message.c_str());
+      if (const char* const why = failure_of(run)) {
+        std::printf("%s failed: %s\n", name.c_str(), why);
         continue;
       }
       _order[run.family_index] = name;

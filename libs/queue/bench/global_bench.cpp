@@ -113,7 +113,7 @@ void look_at_empty(benchmark::State& state) {
   while (queue.pop()) {
   }
   for (auto _ : state) {
-    if (const auto value = queue.pop()) benchmark::DoNotOptimize(*value);
+    if (const auto value = queue.pop()) benchmark::DoNotOptimize(auto(*value));
   }
   state.SetItemsProcessed(state.iterations());
 }

@@ -29,7 +29,7 @@ void push_and_pop(benchmark::State& state, std::size_t backlog, std::size_t burs
       benchmark::ClobberMemory();  // in memory, as the members of a worker are, not in registers
     }
     for (std::size_t i = 0; i < burst; ++i) {
-      if (const auto value = queue.pop()) benchmark::DoNotOptimize(*value);
+      if (const auto value = queue.pop()) benchmark::DoNotOptimize(auto(*value));
     }
   }
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(burst));

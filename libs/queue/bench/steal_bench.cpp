@@ -30,7 +30,7 @@ void steal_half_of_128(benchmark::State& state) {
     }
     const auto start = std::chrono::steady_clock::now();
     for (std::size_t i = 0; i < pairs; ++i) {
-      if (const auto oldest = steal_half(victims[i], thieves[i], filled / 2)) benchmark::DoNotOptimize(*oldest);
+      if (const auto oldest = steal_half(victims[i], thieves[i], filled / 2)) benchmark::DoNotOptimize(auto(*oldest));
       benchmark::ClobberMemory();
     }
     state.SetIterationTime(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());

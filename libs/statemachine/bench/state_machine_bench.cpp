@@ -96,7 +96,7 @@ state_machine& all_run() {
 state_machine& one_searches() {
   static state_machine machine(4);
   static const bool searching = machine.set_searching() && machine.set_sleeping(3, false);
-  benchmark::DoNotOptimize(searching);
+  benchmark::DoNotOptimize(auto(searching));
   return machine;
 }
 
