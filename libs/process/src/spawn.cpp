@@ -42,14 +42,6 @@ struct stream_ends {
   owned_fd ours;
 };
 
-/// The child's side, above the numbers 0 to 2 that others are about to be copied over.
-result<owned_fd> out_of_the_way(owned_fd fd) {
-  if (fd.get() > STDERR_FILENO) return fd;
-  owned_fd moved(::fcntl(fd.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
-  if (moved.get() < 0) return last_error();
-  return moved;
-}
-
 result<stream_ends> prepare(stdio how, bool child_reads) {
   stream_ends ends;
   if (how == stdio::inherit) return ends;
@@ -65,9 +57,12 @@ result<stream_ends> prepare(stdio how, bool child_reads) {
     ends.theirs = owned_fd(::fcntl(how.fd(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
     if (ends.theirs.get() < 0) return last_error();
   }
-  auto moved = out_of_the_way(std::move(ends.theirs));
-  if (!moved) return std::unexpected(moved.error());
-  ends.theirs = std::move(*moved);
+  // The child's side goes above the numbers 0 to 2, which others are about to be copied over.
+  if (ends.theirs.get() <= STDERR_FILENO) {
+    owned_fd moved(::fcntl(ends.theirs.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+    if (moved.get() < 0) return last_error();
+    ends.theirs = std::move(moved);
+  }
   return ends;
 }
 
