@@ -339,8 +339,8 @@ void uring_engine::handle_refusal(int error, std::chrono::nanoseconds timeout) n
 
 [[gnu::always_inline]] inline std::size_t uring_engine::reap() noexcept {
   std::size_t no_calls = 0;
-  const std::size_t taken =
-      _ring.take_completions(most_completions(), [&](std::uint64_t user_data, int result, std::uint32_t flags) noexcept {
+  const std::size_t taken = _ring.take_completions(
+      most_completions(), [&](std::uint64_t user_data, int result, std::uint32_t flags) noexcept {
         if (!handle_completion(user_data, result, flags)) ++no_calls;
       });
   return taken - no_calls;
