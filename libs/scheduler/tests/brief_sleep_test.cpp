@@ -138,6 +138,32 @@ TEST_P(BriefSleepTest, APostWakesItAsEver) {
   on_a_worker(rt(), [] { EXPECT_EQ(this_worker::id(), 1U); });
 }
 
+/// Not brief: the other one sleeps for as long as it takes, and is woken.
+TEST_P(BriefSleepTest, OfTwoThatCompleteTogetherOneIsTakenWhileTheOtherRuns) {
+  runtime rt(with({.workers = 2, .io_interval = 1}));
+  std::atomic<int> begun = 0;
+  std::atomic<bool> failed = false;
+  std::latch done(2);
+  const auto waits_for_both = [&] {
+    ++begun;
+    if (!becomes_true([&] { return begun == 2; }, 10s)) failed = true;
+    done.count_down();
+  };
+  test_item first(waits_for_both), second(waits_for_both);
+  waiting_operation one(&first), other(&second);
+  on_worker(rt, 0, [&] {
+    one.submit_here();
+    other.submit_here();
+  });
+  ASSERT_TRUE(asleep(rt, 2));
+  rt.post_to(0, [&] {
+    one.happen();
+    other.happen();
+  });
+  done.wait();
+  EXPECT_FALSE(failed);
+}
+
 FAIO_FOR_IO_KINDS(BriefSleepTest);
 
 }  // namespace
