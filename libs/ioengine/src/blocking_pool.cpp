@@ -33,7 +33,7 @@ void blocking_pool::push(operation& op) noexcept {
   bool more_threads = false;
   {
     const std::lock_guard lock(_mutex);
-    access::flags(op) = 0;
+    access::set_flags(op, 0);
     push_back(_queue, op);
     more_threads = ++_queued > _idle;
   }
@@ -43,7 +43,7 @@ void blocking_pool::push(operation& op) noexcept {
       unpoison_buffers(op);
       access::result(op) = do_blocking(op);
       const std::lock_guard lock(_mutex);
-      access::flags(op) = done_mark;
+      access::set_flags(op, done_mark);
       push_back(_done, op);
     }
     return;
@@ -96,7 +96,7 @@ void blocking_pool::work() noexcept {
     const int result = do_blocking(op);
     lock.lock();
     access::result(op) = result;
-    access::flags(op) = done_mark;
+    access::set_flags(op, done_mark);
     push_back(_done, op);
     lock.unlock();
     _on_done();

@@ -38,7 +38,7 @@ class blocking_pool {
 
  private:
   /// In an operation's flags while it is in the done list; the engine overwrites it.
-  static constexpr std::uint32_t done_mark = ~std::uint32_t{0};
+  static constexpr std::uint32_t done_mark = 1U << 7;  // no completion has it
 
   void work() noexcept;
   bool start_thread() noexcept;

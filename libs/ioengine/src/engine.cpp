@@ -37,6 +37,9 @@ engine::engine(engine_kind kind, const engine_options& options)
       _wheel(_time->now()) {
   detail::make_empty(_ready);
   detail::make_empty(_timeouts);
+#if defined(FAIO_ADDRESS_SANITIZER) || defined(FAIO_THREAD_SANITIZER)
+  _special |= watched;
+#endif
 }
 
 engine::~engine() = default;
@@ -83,9 +86,7 @@ bool engine::cancel(operation& op) noexcept {
 }
 
 void engine::complete_later(operation& op, int result, std::uint32_t flags) noexcept {
-  access::result(op) = result;
-  access::flags(op) = flags;
-  access::put(op, place::ready);
+  access::set_outcome(op, result, flags, place::ready);
   detail::push_back(_ready, op);
 }
 

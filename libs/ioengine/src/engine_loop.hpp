@@ -1,6 +1,6 @@
 // engine_loop -- the loop that all kinds have, made for each of them, so that one virtual call leads to straight code.
 //
-//   submit          checks, then Kind::start
+//   submit          into the ring at once, or checks, then Kind::start
 //   drive           enter_drive -> Kind::enter(0)        -> turn -> leave_drive
 //   wait_and_drive  enter_drive -> Kind::enter(timeout)  -> turn -> leave_drive, again until there is something to return for
 //   turn            Kind::reap, the ready list, the timers
@@ -18,12 +18,11 @@ namespace faio::ioengine {
 /// For an operation without options, the common way.
 [[gnu::always_inline]] inline void engine::complete_plain(operation& op, int result, std::uint32_t flags) noexcept {
   using access = detail::operation_access;
-  access::set_outcome(op, result, flags);
 #ifdef FAIO_ADDRESS_SANITIZER
   if (_poison_buffers) detail::unpoison_buffers(op);
 #endif
   detail::take_from_kernel(op);
-  access::put(op, detail::place::idle);
+  access::set_outcome(op, result, flags, detail::place::idle);
   --_in_flight;
   access::complete(op)(op);
 }
@@ -35,7 +34,8 @@ inline void engine::complete(operation& op, int result, std::uint32_t flags) noe
     complete_plain(op, result, flags);
     return;
   }
-  access::set_outcome(op, result, flags);
+  access::result(op) = result;
+  access::set_flags(op, flags);
 #ifdef FAIO_ADDRESS_SANITIZER
   if (_poison_buffers) detail::unpoison_buffers(op);
 #endif
@@ -75,14 +75,13 @@ namespace detail {
 template <class Kind>
 class engine_loop : public engine {
  public:
-  bool submit(operation& op) noexcept final {
+  bool submit_otherwise(operation& op) noexcept final {
     using access = operation_access;
-    assert(_owner == std::this_thread::get_id() && "submit on a thread that does not own the engine");
     assert(!op.in_flight() && "an operation in flight was submitted again");
     if (op.in_flight()) [[unlikely]]
       return false;
     ++_in_flight;
-    const bool special = (access::options(op) | _special) != 0;
+    const bool special = (access::options(op) | (_special & ~watched)) != 0;
     if (special && started_here(op)) [[unlikely]]
       return true;
 #ifdef FAIO_ADDRESS_SANITIZER

@@ -184,7 +184,7 @@ attempt try_pooled_recv(operation& op) noexcept {
   if (got == -EAGAIN && (flags & MSG_DONTWAIT) == 0) return {outcome::wait};
   if (got > 0) {
     pool_access::take(pool);
-    access::flags(op) = access::buffer_flag | (static_cast<std::uint32_t>(*id) << 16);
+    access::set_flags(op, access::buffer_flag | (static_cast<std::uint32_t>(*id) << 16));
   }
   return done(got);
 }

@@ -31,23 +31,10 @@ static_assert(is_kernels(opcode::nop, IORING_OP_NOP) && is_kernels(opcode::readv
               is_kernels(opcode::recv, IORING_OP_RECV) && is_kernels(opcode::shutdown, IORING_OP_SHUTDOWN) &&
               is_kernels(opcode::send_zero_copy, IORING_OP_SEND_ZC));
 
-/// The first eight bytes of an entry: opcode, flags, priority (both 0), descriptor.
-constexpr std::uint64_t join_opcode(opcode code, std::uint32_t fd) noexcept {
-  if constexpr (std::endian::native == std::endian::little)
-    return static_cast<std::uint64_t>(code) | (std::uint64_t{fd} << 32);
-  return (static_cast<std::uint64_t>(code) << 56) | fd;
-}
-
 /// Whether an operation promises to wait where the kernel, for a descriptor that is O_NONBLOCK, may answer EAGAIN.
 constexpr bool waits(opcode code) noexcept {
   return code == opcode::read || code == opcode::write || code == opcode::readv || code == opcode::writev;
 }
-
-/// Those that wait for somebody else as a rule. A set of bits: it is asked at each submit.
-constexpr std::uint64_t bit_of(opcode code) noexcept { return std::uint64_t{1} << static_cast<unsigned>(code); }
-constexpr std::uint64_t slow_ones = bit_of(opcode::recv) | bit_of(opcode::recvmsg) | bit_of(opcode::accept) |
-                                    bit_of(opcode::connect) | bit_of(opcode::poll);
-constexpr bool is_quick(opcode code) noexcept { return (bit_of(code) & slow_ones) == 0; }
 
 [[noreturn]] void die_of(int error) noexcept {
   std::fprintf(stderr, "faio: io_uring_enter answered errno %d%s\n", -error,
@@ -57,7 +44,7 @@ constexpr bool is_quick(opcode code) noexcept { return (bit_of(code) & slow_ones
 
 }  // namespace
 
-uring_engine::uring_engine(const engine_options& options) : engine_loop(engine_kind::uring, options) {
+uring_engine::uring_engine(const engine_options& options) : engine_loop(engine_kind::uring, options), _ring(_window) {
   make_empty(_in_kernel);
   make_empty(_cancels);
   make_empty(_cancelled);
@@ -85,24 +72,20 @@ uring_engine::~uring_engine() {
 
 // ------------------------------------------------------------------------------------------------------------- the way in
 
-/// Few and wide stores, and all that an entry has: an entry is a cache line of write-only memory, and an operation is laid out for it.
+static_assert(sizeof(submission_window::entry) == sizeof(io_uring_sqe) &&
+              offsetof(submission_window::entry, offset) == offsetof(io_uring_sqe, off) &&
+              offsetof(submission_window::entry, address) == offsetof(io_uring_sqe, addr) &&
+              offsetof(submission_window::entry, extent) == offsetof(io_uring_sqe, len) &&
+              offsetof(submission_window::entry, user_data) == offsetof(io_uring_sqe, user_data) &&
+              offsetof(submission_window::entry, buffer_group) == offsetof(io_uring_sqe, buf_index));
+static_assert(offsetof(access::what, code) == offsetof(io_uring_sqe, opcode) &&
+              offsetof(access::what, options) == offsetof(io_uring_sqe, flags) &&
+              offsetof(access::what, fd) == offsetof(io_uring_sqe, fd) &&
+              offsetof(access::extent, op_flags) == offsetof(io_uring_sqe, rw_flags) - offsetof(io_uring_sqe, len));
+
 inline void uring_engine::fill(io_uring_sqe& sqe, operation& op) noexcept {
-  static_assert(sizeof sqe == 64 && offsetof(io_uring_sqe, fd) == 4 && offsetof(io_uring_sqe, off) == 8 &&
-                offsetof(io_uring_sqe, addr) == 16 && offsetof(io_uring_sqe, len) == 24 &&
-                offsetof(io_uring_sqe, user_data) == 32 && offsetof(io_uring_sqe, buf_index) == 40);
-  using word [[gnu::may_alias]] = std::uint64_t;
-  auto* const words = reinterpret_cast<word*>(&sqe);
-  words[0] = join_opcode(op.code(), static_cast<std::uint32_t>(access::fd(op)));
-  words[1] = access::offset(op);
-  words[2] = reinterpret_cast<std::uintptr_t>(access::address(op));
-  // Two stores: both halves were stored apart when the operation was prepared, and a load of all eight bytes would wait for them.
-  sqe.len = access::length(op);
-  sqe.rw_flags = static_cast<int>(access::op_flags(op));
-  if (std::endian::native == std::endian::big && op.code() == opcode::poll)  // the kernel swaps the half words there
-    sqe.poll32_events = std::rotl(access::op_flags(op), 16);
-  words[4] = reinterpret_cast<std::uintptr_t>(&op);
-  words[5] = 0;  // the buffer group; the last two words are nobody's, and zero since the ring was made
-  _quick |= is_quick(op.code());
+  submission_window::fill(reinterpret_cast<submission_window::entry&>(sqe), op);
+  _window.quick |= submission_window::is_quick(op.code());
 }
 
 [[gnu::always_inline]] inline void uring_engine::start(operation& op) noexcept {
@@ -124,6 +107,7 @@ void uring_engine::start_special(operation& op) noexcept {
 
 void uring_engine::launch_special(io_uring_sqe& sqe, operation& op) noexcept {
   fill(sqe, op);
+  sqe.flags = 0;  // there, an operation has its options
   if (access::is(op, access::pooled)) {
     sqe.flags = IOSQE_BUFFER_SELECT;
     sqe.addr = 0;
@@ -266,7 +250,7 @@ bool uring_engine::refill() noexcept {
   if (_ring.completions() != 0) timeout = no_time;
   if (timeout == no_time && _ring.unsubmitted() == 0 && !_ring.kernel_has_more()) return;
   const int error = _ring.enter(timeout);
-  _quick = false;
+  _window.quick = false;
   if (error != 0) [[unlikely]]
     handle_refusal(error, timeout);
 }

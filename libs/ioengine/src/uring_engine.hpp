@@ -50,8 +50,8 @@ class uring_engine final : public engine_loop<uring_engine> {
   void end_sleep() noexcept override;
   void cancel_all() noexcept override;
   [[nodiscard]] bool busy() const noexcept override { return _ring.completions() != 0 || _ring.kernel_has_more(); }
-  [[nodiscard]] bool has_quick() const noexcept { return _quick; }
-  [[nodiscard]] bool expects_answers() const noexcept override { return _quick || busy() || has_chores(); }
+  [[nodiscard]] bool has_quick() const noexcept { return _window.quick; }
+  [[nodiscard]] bool expects_answers() const noexcept override { return _window.quick || busy() || has_chores(); }
   int make_handle() noexcept override;
   void arm_handle(std::chrono::nanoseconds timeout) noexcept override;
   result<void*> add_pool(buffer_pool& pool) noexcept override;
@@ -100,7 +100,6 @@ class uring_engine final : public engine_loop<uring_engine> {
   bool _open = false;
   bool _zero_copy = false;
   bool _listed = false;
-  bool _quick = false;        // there is one among the submitted that does not wait for somebody else
   bool _watch_event = false;  // the poll of _event_fd or _timer_fd has ended and must be armed again
   bool _watch_timer = false;
   enum class missed_cancels : std::uint8_t { none, noticed, pausing } _missed = missed_cancels::none;

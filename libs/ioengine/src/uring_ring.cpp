@@ -53,7 +53,7 @@ std::expected<void, setup_error> uring_ring::open(unsigned entries, std::size_t 
   // Entry i of the ring is always entry i of the array, so that publishing is one store. (Null with IORING_SETUP_NO_SQARRAY.)
   if (_ring.sq.array != nullptr)
     for (unsigned i = 0; i < _ring.sq.ring_entries; ++i) _ring.sq.array[i] = i;
-  update_limit();
+  (void)move_window();
   _enter_fd = _ring.ring_fd;
   if (::io_uring_register_ring_fd(&_ring) == 1) {  // 5.18; saves the look-up of the descriptor on each enter
     _enter_fd = _ring.enter_ring_fd;

@@ -14,12 +14,13 @@
 
 #include "enter_call.hpp"
 #include "faio/ioengine/engine_options.hpp"
+#include "faio/ioengine/submission_window.hpp"
 
 namespace faio::ioengine::detail {
 
 class uring_ring {
  public:
-  uring_ring() = default;
+  explicit uring_ring(submission_window& window) noexcept : _window(window) {}
   uring_ring(const uring_ring&) = delete;
   uring_ring& operator=(const uring_ring&) = delete;
 
@@ -33,13 +34,13 @@ class uring_ring {
 
   /// A submission entry to be written, all of it, or null when all are taken.
   [[nodiscard]] io_uring_sqe* next_sqe() noexcept {
-    if (_ring.sq.sqe_tail == _tail_limit) [[unlikely]]
+    if (!_window.has_room() && !move_window()) [[unlikely]]
       return nullptr;
-    return &_ring.sq.sqes[_ring.sq.sqe_tail++ & _ring.sq.ring_mask];
+    return reinterpret_cast<io_uring_sqe*>(_window.next++);
   }
   [[nodiscard]] unsigned unsubmitted() const noexcept {
     // relaxed: without a polling thread, the kernel moves the head only inside our own enter.
-    return _ring.sq.sqe_tail - __atomic_load_n(_ring.sq.khead, __ATOMIC_RELAXED);
+    return sq_tail() - __atomic_load_n(_ring.sq.khead, __ATOMIC_RELAXED);
   }
 
   /// The kernel has completions that it can put into the ring only inside an enter.
@@ -86,16 +87,27 @@ class uring_ring {
   [[nodiscard]] bool supports(std::uint8_t kernel_opcode) noexcept;
 
  private:
-  void update_limit() noexcept {
+  using entry = submission_window::entry;
+  [[nodiscard]] unsigned sq_tail() const noexcept {
+    return _ring.sq.sqe_tail + static_cast<unsigned>(_window.next - _counted);
+  }
+  /// To the free entries that follow each other, when those before are used up. False: there are none.
+  bool move_window() noexcept {
+    const unsigned tail = _ring.sq.sqe_tail = sq_tail();
     // relaxed: see unsubmitted.
-    _tail_limit = __atomic_load_n(_ring.sq.khead, __ATOMIC_RELAXED) + _ring.sq.ring_entries;
+    const unsigned room = __atomic_load_n(_ring.sq.khead, __ATOMIC_RELAXED) + _ring.sq.ring_entries - tail;
+    const unsigned at = tail & _ring.sq.ring_mask;
+    _counted = _window.next = reinterpret_cast<entry*>(_ring.sq.sqes) + at;
+    _window.end = _window.next + std::min(room, _ring.sq.ring_entries - at);
+    return room != 0;
   }
   // acquire, pairs with the kernel's release of the tail: the entries before it are written.
   [[nodiscard]] int call_enter(std::chrono::nanoseconds timeout, unsigned to_submit) const noexcept;
   [[nodiscard]] unsigned tail() const noexcept { return __atomic_load_n(_ring.cq.ktail, __ATOMIC_ACQUIRE); }
 
   io_uring _ring{};
-  unsigned _tail_limit = 0;  // where the submission ring is full; moves with what the kernel takes in an enter
+  submission_window& _window;
+  const entry* _counted = nullptr;  // _ring.sq.sqe_tail counts to here
   unsigned _setup_flags = 0;
   unsigned _enter_flags = 0;  // on every enter: the registered ring
   unsigned _wait_flags = 0;   // on every enter that blocks
@@ -104,9 +116,8 @@ class uring_ring {
 
 [[gnu::always_inline]] inline int uring_ring::enter(std::chrono::nanoseconds timeout, bool submit) noexcept {
   // release, pairs with the kernel's acquire of the tail: the entries are written.
-  __atomic_store_n(_ring.sq.ktail, _ring.sq.sqe_tail, __ATOMIC_RELEASE);
+  __atomic_store_n(_ring.sq.ktail, sq_tail(), __ATOMIC_RELEASE);
   const int entered = call_enter(timeout, submit ? unsubmitted() : 0);
-  update_limit();
   return entered < 0 ? entered : 0;
 }
 

@@ -25,9 +25,11 @@
 // undisturbed. ForkTest
 //
 // Rejected: a template parameter for the kind of engine. It spreads through everything above, and saves one indirect call on
-// each submit and each turn of the loop; completions, the hot side, call the operation's own function and meet no engine type.
+// each turn of the loop. A submit of the common kind writes its entry of the ring without a call (submission_window.hpp), and completions
+// call the operation's own function and meet no engine type.
 #pragma once
 
+#include <cassert>
 #include <chrono>
 #include <cstddef>
 #include <expected>
@@ -41,6 +43,7 @@
 #include "faio/ioengine/export.hpp"
 #include "faio/ioengine/operation.hpp"
 #include "faio/ioengine/result.hpp"
+#include "faio/ioengine/submission_window.hpp"
 #include "faio/ioengine/timer_wheel.hpp"
 #include "faio/ioengine/waker.hpp"
 
@@ -65,7 +68,14 @@ class FAIO_IOENGINE_API engine {
 
   /// Owner only. Starts the operation; its function is called from a later drive. Any error, also a bad descriptor, arrives
   /// there. False, and a debug assert: it is in flight already; nothing was done.
-  virtual bool submit(operation& op) noexcept = 0;
+  bool submit(operation& op) noexcept {
+    assert(_owner == std::this_thread::get_id() && "submit on a thread that does not own the engine");
+    if (_special != 0 || !_window.has_room() || !detail::submission_window::is_plain(op)) [[unlikely]]
+      return submit_otherwise(op);
+    ++_in_flight;
+    _window.submit(op);
+    return true;
+  }
 
   /// Owner only. Asks for an early end: the operation completes exactly once all the same, with -ECANCELED or, if it was
   /// faster, what it would have given. False: it is not in flight. It must be in flight at this engine.
@@ -144,8 +154,9 @@ class FAIO_IOENGINE_API engine {
 
   // What a kind of engine does; src/engine_loop.hpp makes the calls above of it. All owner only but end_sleep.
   static constexpr std::chrono::nanoseconds forever{-1};
-  virtual void ask_to_cancel(operation& op) noexcept = 0;  // op is in a place of the kind's own
-  virtual void cancel_all() noexcept = 0;                  // ask_to_cancel for all
+  virtual bool submit_otherwise(operation& op) noexcept = 0;  // what is not plain, or finds no room in _window
+  virtual void ask_to_cancel(operation& op) noexcept = 0;     // op is in a place of the kind's own
+  virtual void cancel_all() noexcept = 0;                     // ask_to_cancel for all
   virtual void enter(
       std::chrono::nanoseconds timeout) noexcept = 0;  // submits; blocks at most once, until something came
   virtual std::size_t reap() noexcept = 0;             // completes what has come
@@ -176,7 +187,9 @@ class FAIO_IOENGINE_API engine {
   /// Why submit may not take its common way: bits, so that it asks once.
   static constexpr std::uint8_t draining = 1U << 0;
   static constexpr std::uint8_t kind_is_special = 1U << 1;  // the kind's own reason
+  static constexpr std::uint8_t watched = 1U << 2;          // a sanitizer is told of each operation
   std::uint8_t _special = 0;
+  detail::submission_window _window;
   std::string _reason;
 
  private:

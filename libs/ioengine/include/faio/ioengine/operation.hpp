@@ -30,6 +30,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include <bit>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -74,6 +75,7 @@ struct operation_link {
 };
 
 struct operation_access;
+struct submission_window;
 
 }  // namespace detail
 
@@ -96,17 +98,17 @@ class FAIO_IOENGINE_API operation : private detail::operation_link {
   // What it gave, to be read in the completion function or later.
 
   /// >= 0 (a count of bytes, a new descriptor, poll's events, 0), or a negative errno.
-  [[nodiscard]] int result() const noexcept { return _result; }
+  [[nodiscard]] int result() const noexcept { return _outcome.result; }
   /// True: a multishot operation goes on and will complete again.
-  [[nodiscard]] bool more() const noexcept { return (_flags & more_flag) != 0; }
+  [[nodiscard]] bool more() const noexcept { return (_outcome.flags & more_flag) != 0; }
   /// True: the data is in the pool's buffer `buffer_id()`, to be given back by buffer_pool::give_back. Only if result() > 0;
   /// a buffer that was taken for nothing has gone back already.
-  [[nodiscard]] bool has_buffer() const noexcept { return (_flags & buffer_flag) != 0; }
-  [[nodiscard]] std::uint16_t buffer_id() const noexcept { return static_cast<std::uint16_t>(_flags >> 16); }
+  [[nodiscard]] bool has_buffer() const noexcept { return (_outcome.flags & buffer_flag) != 0; }
+  [[nodiscard]] std::uint16_t buffer_id() const noexcept { return _outcome.buffer_id; }
 
   /// True from submit to the last completion.
-  [[nodiscard]] bool in_flight() const noexcept { return _state != idle; }
-  [[nodiscard]] opcode code() const noexcept { return _code; }
+  [[nodiscard]] bool in_flight() const noexcept { return _outcome.state != idle; }
+  [[nodiscard]] opcode code() const noexcept { return _what.code; }
 
   // What to do. Each leaves the completion function alone; the errors named are the same on the uring and the epoll engine.
 
@@ -213,9 +215,9 @@ class FAIO_IOENGINE_API operation : private detail::operation_link {
   // ---------------------------------------------------------------------------------------- end of the public interface
 
  protected:
-  // Bits of _options: what is not the common way. An operation that has none of them costs the engines one test.
+  // Bits of _what.options: what is not the common way. An operation that has none of them costs the engines one test.
   static constexpr std::uint8_t multishot = 1U << 0;
-  static constexpr std::uint8_t pooled = 1U << 1;  // _address is a buffer_pool
+  static constexpr std::uint8_t pooled = 1U << 1;  // the address is that of a buffer_pool
   static constexpr std::uint8_t zero_copy = 1U << 2;
   static constexpr std::uint8_t by_timer = 1U << 3;  // a timeout_operation
   static constexpr std::uint8_t by_copy =
@@ -226,40 +228,55 @@ class FAIO_IOENGINE_API operation : private detail::operation_link {
   void prepare(opcode code, int fd, const void* address = nullptr, std::size_t length = 0, std::uint64_t offset = 0,
                std::uint32_t op_flags = 0, std::uint8_t options = 0) noexcept {
     assert(!in_flight() && "an operation in flight was prepared anew");
-    _code = code;
-    _fd = fd;
+    // Each word by one store: stores are what the way of a short operation is full of.
+    if constexpr (std::endian::native == std::endian::little)
+      _what = std::bit_cast<what>(static_cast<std::uint64_t>(code) | (std::uint64_t{options} << 8) |
+                                  (std::uint64_t{static_cast<std::uint32_t>(fd)} << 32));
+    else
+      _what = {.code = code, .options = options, .fd = fd};
+    _offset = offset;
     _address = const_cast<void*>(address);
     // The kernel's field has 32 bits and a transfer at most 2 GiB less a page; what is beyond would be a short transfer.
-    _length = length < max_length ? static_cast<std::uint32_t>(length) : max_length;
-    _offset = offset;
-    _op_flags = op_flags;
-    _options = options;
+    _extent = {.length = length < max_length ? static_cast<std::uint32_t>(length) : max_length, .op_flags = op_flags};
   }
 
  private:
   friend struct detail::operation_access;
+  friend struct detail::submission_window;
   [[noreturn]] static void die_in_flight() noexcept;
 
-  // The bits of a completion that users see; they are the kernel's IORING_CQE_F_BUFFER and IORING_CQE_F_MORE, so that
-  // the hot path stores the word as it came.
+  // The bits of a completion that users see; they are the kernel's IORING_CQE_F_BUFFER and IORING_CQE_F_MORE.
   static constexpr std::uint32_t buffer_flag = 1U << 0;
   static constexpr std::uint32_t more_flag = 1U << 1;
 
   static constexpr std::uint32_t max_length = 0x7fff'f000;
   static constexpr std::uint8_t idle = 0;
+  static constexpr std::uint8_t with_kernel = 1;
+
+  struct alignas(8) outcome {
+    std::int32_t result = 0;
+    std::uint16_t buffer_id = 0;
+    std::uint8_t flags = 0;
+    std::uint8_t state = idle;  // 0, or where in its engine the operation is: detail::place
+  };
+  struct alignas(8) what {
+    opcode code = opcode::nop;
+    std::uint8_t options = 0;
+    std::uint16_t unused = 0;
+    std::int32_t fd = -1;
+  };
+  struct alignas(8) extent {
+    std::uint32_t length = 0;
+    std::uint32_t op_flags = 0;
+  };
 
   completion _complete;
-  std::int32_t _result = 0;
-  std::uint32_t _flags = 0;
-  // What to do, laid out as the kernel's submission entry has it: filling one in is a copy.
-  void* _address = nullptr;
+  outcome _outcome;
+  // What to do, as the kernel's submission entry has it: filling one in is a copy of these four words.
+  what _what;
   std::uint64_t _offset = 0;
-  std::uint32_t _length = 0;
-  std::uint32_t _op_flags = 0;
-  std::int32_t _fd = -1;
-  opcode _code = opcode::nop;
-  std::uint8_t _options = 0;
-  std::uint8_t _state = idle;  // 0, or where in its engine the operation is: detail::place
+  void* _address = nullptr;
+  extent _extent;
 };
 
 static_assert(sizeof(operation) == 64, "an operation is one cache line");
