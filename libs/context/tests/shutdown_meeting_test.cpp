@@ -70,7 +70,7 @@ TEST(ShutdownTest, RuntimesThatWaitForEachOtherEndInAnyOrder) {
 
 /// A task that is refused while the end goes through those that are left: one of the two destroys it.
 TEST(ShutdownTest, ASpawnFromOutsideAndTheEndMayMeet) {
-  for (int round = 0; round < (sanitized ? 100 : 1000); ++round) {
+  for (int round = 0; round < (sanitized ? 100 : 300); ++round) {
     runtime_context ctx{{.workers = 1, .stop_grace = 0ms}};
     std::atomic<int> spawning{0};
     std::vector<std::thread> others;
