@@ -3,11 +3,13 @@
 
 #include <dirent.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "faio/context/context.hpp"
@@ -31,9 +33,14 @@ inline constexpr bool can_do_without_descriptors = true;
 #endif
 
 inline std::size_t open_descriptors() {
+  constexpr std::string_view for_a_moment = "/sys/";  // glibc's look at how many processors there are, on any thread
   std::size_t count = 0;
   DIR* const folder = ::opendir("/proc/self/fd");
-  while (::readdir(folder) != nullptr) ++count;
+  while (const dirent* const each = ::readdir(folder)) {
+    std::array<char, for_a_moment.size()> begins{};
+    const ssize_t length = ::readlinkat(::dirfd(folder), each->d_name, begins.data(), begins.size());
+    if (std::string_view(begins.data(), length > 0 ? static_cast<std::size_t>(length) : 0) != for_a_moment) ++count;
+  }
   ::closedir(folder);
   return count;
 }

@@ -101,7 +101,7 @@ class FAIO_CONTEXT_API runtime_core {
   // Guards the two below. On lines of their own: who spawns from outside comes here each time, and those who end write the root's.
   alignas(queue::line_size) queue::spin_lock _mutex;
   bool _root_released = false;
-  std::uint32_t _prepaid = 0;  // counts of the root that are there for the next ones who spawn
+  std::uint32_t _prepaid = 0;      // counts of the root that are there for the next ones who spawn
   std::recursive_mutex _cleaning;  // guards _cleaned, and who destroys a task that will not run
   bool _cleaned = false;
 };
