@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "engine_fixture.hpp"
 #include "faio/ioengine/buffer_pool.hpp"
@@ -411,6 +412,26 @@ TEST_P(EngineTest, DrainEndsWhatTheFunctionsSubmitMeanwhile) {
   io->submit(op);
   io->drain();
   EXPECT_EQ(op.tries, 5);
+  EXPECT_EQ(op.result(), -ECANCELED);
+}
+
+TEST_P(EngineTest, DrainEndsAlsoWhatWouldSucceedAtOnce) {
+  struct twice : operation {
+    engine* io = nullptr;
+    bool again = false;
+    twice()
+        : operation([](operation& op) noexcept {
+            auto& self = static_cast<twice&>(op);
+            if (std::exchange(self.again, true)) return;
+            self.prepare_nop();
+            self.io->submit(self);
+          }) {}
+  } op;
+  op.io = io.get();
+  op.prepare_nop();
+  io->submit(op);
+  io->drain();
+  EXPECT_TRUE(op.again);
   EXPECT_EQ(op.result(), -ECANCELED);
 }
 
