@@ -84,8 +84,7 @@ static_assert(offsetof(access::what, code) == offsetof(io_uring_sqe, opcode) &&
               offsetof(access::extent, op_flags) == offsetof(io_uring_sqe, rw_flags) - offsetof(io_uring_sqe, len));
 
 inline void uring_engine::fill(io_uring_sqe& sqe, operation& op) noexcept {
-  submission_window::fill(reinterpret_cast<submission_window::entry&>(sqe), op);
-  _window.quick |= submission_window::is_quick(op.code());
+  _window.fill(reinterpret_cast<submission_window::entry&>(sqe), op);
 }
 
 [[gnu::always_inline]] inline void uring_engine::start(operation& op) noexcept {

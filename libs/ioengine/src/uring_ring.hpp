@@ -101,8 +101,8 @@ class uring_ring {
     _window.end = _window.next + std::min(room, _ring.sq.ring_entries - at);
     return room != 0;
   }
-  // acquire, pairs with the kernel's release of the tail: the entries before it are written.
   [[nodiscard]] int call_enter(std::chrono::nanoseconds timeout, unsigned to_submit) const noexcept;
+  // acquire, pairs with the kernel's release of the tail: the entries before it are written.
   [[nodiscard]] unsigned tail() const noexcept { return __atomic_load_n(_ring.cq.ktail, __ATOMIC_ACQUIRE); }
 
   io_uring _ring{};

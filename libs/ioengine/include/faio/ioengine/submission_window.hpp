@@ -36,9 +36,9 @@ struct submission_window {
 
   [[nodiscard]] bool has_room() const noexcept { return next != end; }
 
-  /// All of an entry, of an operation without options. All is read before anything is written: a compiler must take the entry for a part of the
-  /// operation.
-  static void fill(entry& to, operation& op) noexcept {
+  /// All of an entry. An operation has its options where an entry has its flags: for one that has any, those are the caller's to set. All is read before
+  /// anything is written: a compiler must take the entry for a part of the operation.
+  void fill(entry& to, operation& op) noexcept {
     const operation::what what = op._what;
     const std::uint64_t offset = op._offset;
     const auto address = reinterpret_cast<std::uintptr_t>(op._address);
@@ -51,14 +51,13 @@ struct submission_window {
     to.extent = std::bit_cast<std::uint64_t>(extent);
     to.user_data = reinterpret_cast<std::uintptr_t>(&op);
     to.buffer_group = 0;
+    if (is_quick(what.code) && !quick) quick = true;
   }
 
   /// For an operation without options, when there is room.
   void submit(operation& op) noexcept {
-    const opcode code = op._what.code;
     prefetch();
     fill(*next++, op);
-    if (is_quick(code) && !quick) quick = true;
     op._outcome.state = operation::with_kernel;
   }
 
