@@ -14,8 +14,9 @@ namespace {
 
 using faio::net::endpoint, faio::net::tcp_listener, faio::net::tcp_stream, faio::task;
 
-task<> answer_all(tcp_stream client, bool on_compute_workers) {
+task<> answer_all(tcp_stream client, bool on_compute_workers, bool ahead) {
   (void)client.set_no_delay();  // refused: slower, no worse
+  if (ahead) client.receive_ahead();
   std::array<std::byte, request_room> room;
   for (;;) {
     auto got = co_await client.read_some(room);
@@ -41,11 +42,12 @@ void responder(options& wanted) {
   auto listener = tcp_listener::bind(endpoint::loopback(static_cast<std::uint16_t>(wanted.number("port", 0))));
   if (!listener) fail("responder: " + listener.error().message());
   const bool on_compute_workers = wanted.text("compute", "here") == "workers";
+  const bool ahead = wanted.number("ahead", 1) != 0;
   faio::runtime_context ctx(configured(wanted));
   wanted.all_asked();
   report().add("port", listener->local().port()).print();
   ctx.block_on([&]() -> task<> {
-    const auto handler = [=](tcp_stream client) { return answer_all(std::move(client), on_compute_workers); };
+    const auto handler = [=](tcp_stream client) { return answer_all(std::move(client), on_compute_workers, ahead); };
     auto served = co_await faio::net::serve(*listener, handler);
     if (!served) fail("responder: " + served.error().message());
   });

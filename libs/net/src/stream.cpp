@@ -11,6 +11,10 @@
 
 namespace faio::net {
 
+descriptor::descriptor(int fd) noexcept : _fd(fd) {}
+descriptor::descriptor(closed_from_the_start) noexcept : _fd(-1), _uses(closed_bit) {}
+descriptor::~descriptor() { close(); }
+
 std::uint32_t descriptor::mark_closed() noexcept {
   return _uses.fetch_or(closed_bit, std::memory_order_acq_rel);  // acq_rel: see add()
 }
@@ -108,6 +112,10 @@ task<result<std::size_t>> read_half::read_vectored(std::span<const iovec> into) 
     had += detail::read_awaitable::take_kept(_kept, {static_cast<std::byte*>(each.iov_base), each.iov_len});
   }
   if (had != 0) co_return had;
+  if (descriptor::in(_of).ahead != nullptr) {
+    const auto first = std::ranges::find_if(into, [](const iovec& each) { return each.iov_len != 0; });
+    if (first != into.end()) co_return co_await read_some({static_cast<std::byte*>(first->iov_base), first->iov_len});
+  }
   into = into.first(std::min(into.size(), most_buffers));
   co_return co_await perform<std::size_t>(
       descriptor::in(_of), [into](ioengine::operation& op, int fd) noexcept { op.prepare_readv(fd, into); });

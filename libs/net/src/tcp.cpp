@@ -107,6 +107,10 @@ task<result<tcp_stream>> tcp_stream::connect(std::string host, std::string servi
 }
 
 result<void> tcp_stream::set_no_delay(bool on) { return set_option(IPPROTO_TCP, TCP_NODELAY, on ? 1 : 0); }
+void tcp_stream::receive_ahead() {
+  if (_of != nullptr && _of->ahead == nullptr) _of->ahead = std::make_unique<receiver>(_of);
+}
+
 result<void> tcp_stream::set_keep_alive(bool on) { return set_option(SOL_SOCKET, SO_KEEPALIVE, on ? 1 : 0); }
 
 task<result<unix_stream>> unix_stream::connect(endpoint to, connect_options options) {

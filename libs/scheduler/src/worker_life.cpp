@@ -83,11 +83,21 @@ void worker::wind_down() {
     }
   }
   _pool.leave(_number);
+  _buffers.reset();
   _engine.reset();
   _ring.release_owner();
   _deque.release_owner();
   _inbox.release_owner();
   this_thread() = {};
+}
+
+ioengine::buffer_pool* worker::buffers() noexcept {
+  if (_buffers == nullptr && _engine->kind() != engine_kind::thread) {
+    // As many as come at once: they are filled in turn, and more would only be colder. A line more than a page: not all in one set of the cache.
+    constexpr ioengine::buffer_pool_options as_come_at_once{.count = 256, .size = 4096 + 64};
+    if (auto made = ioengine::buffer_pool::create(*_engine, as_come_at_once)) _buffers = std::move(*made);
+  }
+  return _buffers.get();
 }
 
 void worker::arm(timer_item& timer, ioengine::time_point deadline) noexcept {

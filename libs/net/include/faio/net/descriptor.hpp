@@ -24,13 +24,15 @@
 
 namespace faio::net {
 
+class receiver;
+
 class FAIO_NET_API descriptor {
  public:
   /// Takes it over.
-  explicit descriptor(int fd) noexcept : _fd(fd) {}
+  explicit descriptor(int fd) noexcept;
   descriptor(const descriptor&) = delete;
   descriptor& operator=(const descriptor&) = delete;
-  ~descriptor() { close(); }
+  ~descriptor();
 
   [[nodiscard]] int fd() const noexcept { return _fd; }
   /// What `of` points to; null: one that was closed before the world began.
@@ -64,6 +66,8 @@ class FAIO_NET_API descriptor {
 
   /// Where its operations are done.
   residence home;
+  /// Who receives for the task that reads, if anybody does (stream::receive_ahead). That task's alone.
+  std::unique_ptr<receiver> ahead;
 
  private:
   static constexpr std::uint32_t one_operation = 1;
@@ -71,7 +75,7 @@ class FAIO_NET_API descriptor {
   static constexpr std::uint32_t closed_bit = 1U << 31;
 
   struct closed_from_the_start {};
-  explicit descriptor(closed_from_the_start) noexcept : _fd(-1), _uses(closed_bit) {}
+  explicit descriptor(closed_from_the_start) noexcept;
   static descriptor& nothing() noexcept;
 
   bool add(std::uint32_t use) noexcept {

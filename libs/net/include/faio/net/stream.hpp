@@ -19,6 +19,7 @@
 #include "faio/context/task.hpp"
 #include "faio/net/descriptor.hpp"
 #include "faio/net/endpoint.hpp"
+#include "faio/net/receiver.hpp"
 
 namespace faio::net {
 
@@ -26,25 +27,79 @@ namespace detail {
 
 FAIO_NET_API endpoint local_of(descriptor& on);
 
+/// A read on its way: `Plain`, an operation of its own, or a wait for what the stream's receiver gets.
+template <class Plain>
+class read_way {
+ public:
+  template <class... Args>
+  explicit read_way(descriptor& on, Args&&... args) noexcept : _on(on), _ahead(on.ahead.get()) {
+    if (_ahead != nullptr) [[unlikely]]
+      std::construct_at(&_received);
+    else
+      std::construct_at(&_plain, on, std::forward<Args>(args)...);
+  }
+  read_way(const read_way&) = delete;
+  read_way& operator=(const read_way&) = delete;
+  ~read_way() {
+    if (_ahead != nullptr) [[unlikely]]
+      std::destroy_at(&_received);
+    else
+      std::destroy_at(&_plain);
+  }
+
+ protected:
+  [[nodiscard]] bool is_ahead() const noexcept { return _ahead != nullptr; }
+  [[nodiscard]] Plain& plain() noexcept { return _plain; }
+  template <class Promise>
+  bool suspend(std::span<std::byte> into, std::size_t least, std::coroutine_handle<Promise> waiting) {
+    if (_ahead != nullptr) [[unlikely]]
+      return _received.wait(*_ahead, into, least, waiting.promise());
+    _plain.await_suspend(waiting);
+    return true;
+  }
+  /// How many came: fewer than the least, the peer has ended. An error: received() came before it.
+  faio::result<std::size_t> give() noexcept { return _received.give(_on); }
+  [[nodiscard]] std::size_t received() const noexcept { return _received.done(); }
+  void close() noexcept { _on.close(); }
+
+ private:
+  descriptor& _on;
+  receiver* const _ahead;
+  union {
+    Plain _plain;
+    receiver::waiter _received;
+  };
+};
+
+class one_receive final : public descriptor_awaiter {
+ public:
+  one_receive(descriptor& on, std::span<std::byte> into) noexcept : descriptor_awaiter(on) {
+    prepare_recv(on.fd(), into);
+  }
+};
+
 /// Bytes that a read_until has kept come first.
 class [[nodiscard("co_await it")]] read_awaitable {
  public:
   read_awaitable(descriptor& on, std::span<std::byte> into, std::string& kept) noexcept
       : _on(&on), _into(into), _kept(&kept) {}
 
-  class awaiter : public descriptor_awaiter {
+  class awaiter : read_way<one_receive> {
    public:
     awaiter(descriptor& on, std::span<std::byte> into, std::string& kept) noexcept
-        : descriptor_awaiter(on), _into(into), _kept(kept) {
-      prepare_recv(on.fd(), into);
-    }
+        : read_way(on, into), _into(into), _kept(kept) {}
     [[nodiscard]] bool await_ready() noexcept {
       _had = take_kept(_kept, _into);
-      return _had != 0 || descriptor_awaiter::await_ready();
+      return _had != 0 || (!is_ahead() && plain().await_ready());
+    }
+    template <class Promise>
+    bool await_suspend(std::coroutine_handle<Promise> waiting) {
+      return suspend(_into, std::min<std::size_t>(_into.size(), 1), waiting);
     }
     faio::result<std::size_t> await_resume() noexcept {
       if (_had != 0) return _had;
-      auto gave = descriptor_awaiter::await_resume();
+      if (is_ahead()) return give();
+      auto gave = plain().await_resume();
       if (!gave) return std::unexpected(gave.error());
       return static_cast<std::size_t>(*gave);
     }
@@ -126,19 +181,44 @@ class [[nodiscard("co_await it")]] write_all_awaitable {
   std::span<const std::byte> _from;
 };
 
+/// A receive for a whole buffer, of which `have` bytes are there.
+class whole_receive final : public whole_awaiter {
+ public:
+  whole_receive(descriptor& on, std::span<std::byte> into) noexcept
+      : whole_awaiter(on, way::in, into.data(), into.size()) {}
+  using whole_awaiter::begin;
+};
+
 class [[nodiscard("co_await it")]] read_exactly_awaitable {
  public:
   read_exactly_awaitable(descriptor& on, std::span<std::byte> into, std::string& kept) noexcept
       : _on(&on), _into(into), _kept(&kept) {}
-  class awaiter : public whole_awaiter {
+  class awaiter : read_way<whole_receive> {
    public:
     awaiter(descriptor& on, std::span<std::byte> into, std::string& kept) noexcept
-        : whole_awaiter(on, way::in, into.data(), into.size()), _into(into), _kept(kept) {}
-    [[nodiscard]] bool await_ready() noexcept { return begin(read_awaitable::take_kept(_kept, _into)); }
+        : read_way(on, into), _into(into), _kept(kept) {}
+    [[nodiscard]] bool await_ready() noexcept {
+      _had = read_awaitable::take_kept(_kept, _into);
+      return is_ahead() ? _had == _into.size() : plain().begin(_had);
+    }
+    template <class Promise>
+    bool await_suspend(std::coroutine_handle<Promise> waiting) {
+      return suspend(_into.subspan(_had), _into.size() - _had, waiting);
+    }
+    faio::result<void> await_resume() noexcept {
+      if (!is_ahead()) return plain().await_resume();
+      if (_had == _into.size()) return {};
+      const auto gave = give();
+      if (gave && _had + *gave == _into.size()) return {};
+      if (gave) return std::unexpected(make_error_code(errc::end_of_stream));
+      if (_had + received() != 0) close();
+      return std::unexpected(gave.error());
+    }
 
    private:
     std::span<std::byte> _into;
     std::string& _kept;
+    std::size_t _had = 0;
   };
   awaiter operator co_await() const noexcept { return awaiter(*_on, _into, *_kept); }
 

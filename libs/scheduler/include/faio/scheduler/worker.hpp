@@ -46,6 +46,7 @@
 #include <thread>
 #include <vector>
 
+#include "faio/ioengine/buffer_pool.hpp"
 #include "faio/ioengine/engine.hpp"
 #include "faio/queue/deque.hpp"
 #include "faio/queue/inbox.hpp"
@@ -127,6 +128,8 @@ class FAIO_SCHEDULER_API worker {
     _callable.store(where, std::memory_order_relaxed);
   }  // relaxed: static text
   [[nodiscard]] ioengine::engine& io() noexcept { return *_engine; }
+  /// Buffers of its engine for whoever receives before anybody asks; made with the first call. Null: its engine has none, or there was no memory.
+  [[nodiscard]] ioengine::buffer_pool* buffers() noexcept;
   /// True while the worker is leaving: what its engine cancels was not asked for, and goes on elsewhere.
   [[nodiscard]] bool leaving() const noexcept { return _leave.load(std::memory_order_relaxed); }
 
@@ -334,6 +337,7 @@ class FAIO_SCHEDULER_API worker {
   std::uint64_t _watches = 0;  // slept through to their time limit
   std::size_t _number = 0;     // in the state machine
   std::unique_ptr<ioengine::engine> _engine;
+  std::unique_ptr<ioengine::buffer_pool> _buffers;  // behind the engine: it goes first
   std::deque<work_item*> _private;
   std::vector<work_item*> _outgoing;
   std::vector<station_view> _views;
