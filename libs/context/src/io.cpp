@@ -7,14 +7,17 @@ namespace faio::context {
 
 void io_awaiter::submit_here() noexcept {
   _submitted = true;
-  (void)scheduler::current_worker()->io().submit(*this);  // refused only while it is in flight, which it is not
+  scheduler::worker& here = *scheduler::current_worker();
+  (void)here.io().submit(*this);  // refused only while it is in flight, which it is not
+  if (!has_begun()) here.fresh().add(*this);
 }
 
 void io_awaiter::suspend(promise_base& waiting) {
-  if (refuse(waiting)) return;
-  submit_here();
-  begin();
+  if (!refuse(waiting)) submit_here();
 }
+
+/// It takes longer than a drive: those who may stop it are to know of it.
+void io_awaiter::settle(fresh_wait& wait) noexcept { static_cast<io_awaiter&>(wait).begin(); }
 
 void io_awaiter::suspend_on(scheduler::worker& there, promise_base& waiting) {
   if (refuse(waiting)) return;
@@ -32,12 +35,17 @@ bool io_awaiter::withdraw() noexcept {
 void io_awaiter::completed(operation& op) noexcept {
   auto& self = static_cast<io_awaiter&>(op);
   scheduler::worker& here = *scheduler::current_worker();
+  const bool is_known = !self.is_fresh();
+  if (!is_known) self.forget();
   if (op.result() == -ECANCELED && here.leaving()) {
     // The worker's doing, not the user's: on to another one. False: a stop request came too, and its message resumes.
     if (self.moved()) here.push_quietly(self);
     return;
   }
-  self.event();
+  if (is_known)
+    self.event();
+  else
+    self.resume();
 }
 
 void io_awaiter::run_it(work_item& item) noexcept {

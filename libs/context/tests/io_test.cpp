@@ -57,6 +57,39 @@ TEST_P(IoTest, GivesTheErrorOfABadDescriptor) {
   EXPECT_EQ(gave.error(), std::errc::bad_file_descriptor);
 }
 
+/// One worker: what was spawned has begun to wait when the one that spawned it comes back from yield(), and nothing has been driven since. More of them
+/// than a worker keeps so.
+TEST_P(IoTest, StopRequestsReachOperationsThatHaveJustBegun) {
+  constexpr std::size_t count = 200;
+  runtime_context ctx{{.workers = 1, .engine = GetParam(), .io_interval = 10 * count}};
+  std::vector<pipe_pair> pipes(count);
+  ctx.block_on([&]() -> task<> {
+    std::vector<std::byte> into(count);
+    std::vector<join_handle<result<int>>> reads;
+    for (std::size_t i = 0; i < count; ++i) reads.push_back(spawn(read_one(pipes[i].ends[0], into[i])));
+    co_await yield();
+    for (auto& each : reads) each.request_stop();
+    for (auto& each : reads) {
+      const auto gave = co_await each;
+      EXPECT_TRUE(!gave && gave.error() == std::errc::operation_canceled);
+    }
+  });
+}
+
+/// A worker that always has something to run drives its engine now and then; what takes longer than that can be stopped, too.
+TEST_P(IoTest, StopRequestsReachOperationsOfAWorkerThatNeverSleeps) {
+  runtime_context ctx{{.workers = 1, .engine = GetParam()}};
+  pipe_pair pipe;
+  ctx.block_on([&]() -> task<> {
+    std::byte into{};
+    auto reading = spawn(read_one(pipe.ends[0], into));
+    while (ctx.metrics().total().polls < 100) co_await yield();  // many drives
+    reading.request_stop();
+    while (!reading.done()) co_await yield();
+    EXPECT_FALSE((co_await reading).has_value());
+  });
+}
+
 /// More than the worker's queue holds. What overflows would wait at the end of the global queue, for as long as there is anything else to do.
 TEST_P(IoTest, WhatCompletesTogetherDoesNotOverflow) {
   constexpr std::size_t count = 600;

@@ -284,6 +284,7 @@ work_item* worker::search_or_sleep(ioengine::time_point deadline) {
   // What was submitted goes to the kernel together with a brief sleep, in one system call. A long one is dearer than a look before it.
   const bool briefly = sleeps_briefly();
   if (!drove && (!briefly || _engine->answers_soon()) && drive_io() != 0) return nullptr;
+  _fresh.settle_all();
   if (!_inbox.empty()) return nullptr;
   if (_runtime.stopping()) _runtime.tell_quiet();
   if (leaving()) return nullptr;

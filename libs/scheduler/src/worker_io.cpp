@@ -42,6 +42,7 @@ std::size_t worker::drive_io(std::size_t runs_next) {
   _polls.add();
   limit_drive();
   const std::size_t completed = _engine->drive();
+  _fresh.settle_all();
   note_timers();
   if (is_late) [[unlikely]]
     share_late(completed);

@@ -18,7 +18,7 @@
 
 namespace faio::context {
 
-class FAIO_CONTEXT_API io_awaiter : leaf_wait, scheduler::work_item, public ioengine::operation {
+class FAIO_CONTEXT_API io_awaiter : leaf_wait, scheduler::work_item, scheduler::fresh_wait, public ioengine::operation {
  public:
   io_awaiter() noexcept : io_awaiter(&completed) {}
 
@@ -36,9 +36,11 @@ class FAIO_CONTEXT_API io_awaiter : leaf_wait, scheduler::work_item, public ioen
   }
 
  protected:
-  ~io_awaiter() = default;
+  ~io_awaiter() {
+    if (is_fresh()) forget();  // the end of the runtime destroys it
+  }
   /// With a completion function of a derived class, which may prepare and submit the operation again, or ends it by completed().
-  explicit io_awaiter(completion complete) noexcept : work_item(how), operation(complete) {}
+  explicit io_awaiter(completion complete) noexcept : work_item(how), fresh_wait(&settle), operation(complete) {}
   static void completed(operation& op) noexcept;
   /// In such a function. True: a stop request came; do not submit it again.
   using leaf_wait::is_asked;
@@ -49,6 +51,7 @@ class FAIO_CONTEXT_API io_awaiter : leaf_wait, scheduler::work_item, public ioen
  private:
   void suspend(promise_base& waiting);
   void submit_here() noexcept;
+  static void settle(fresh_wait& wait) noexcept;
   bool withdraw() noexcept override;
   static void run_it(work_item& item) noexcept;
   static void drop_it(work_item&) noexcept {}  // part of a frame that the end of the runtime destroys

@@ -42,6 +42,7 @@ class FAIO_CONTEXT_API leaf_wait : stop_listener {
   }
   /// The worker, in await_suspend, once it is armed; the last thing.
   void begin();
+  [[nodiscard]] bool has_begun() const noexcept { return is_added(); }
   /// The same, for one that another worker shall arm: hand it over afterwards, and run_again() there.
   void begin_elsewhere() {
     (void)_handshake.leave();  // nobody else knows of it yet
@@ -49,6 +50,8 @@ class FAIO_CONTEXT_API leaf_wait : stop_listener {
   }
   /// The worker that has it: the event came.
   void event() noexcept;
+  /// The same, of a wait that has not begun: nobody else knows of it.
+  void resume() noexcept { scheduler::current_worker()->push_quietly(*_waiting); }
   /// The leaving worker, which has taken it out of its engine.
   [[nodiscard]] bool moved() noexcept;
   /// Another worker: true, arm it here.
@@ -76,7 +79,6 @@ class FAIO_CONTEXT_API leaf_wait : stop_listener {
 
   void stop_asked() noexcept override;
   void take_message() noexcept;
-  void resume() noexcept { scheduler::current_worker()->push_quietly(*_waiting); }
 
   wait_handshake _handshake;  // first: there is room for it behind the listener
   promise_base* _waiting = nullptr;

@@ -53,6 +53,7 @@
 #include "faio/queue/local_queue.hpp"
 #include "faio/scheduler/config.hpp"
 #include "faio/scheduler/export.hpp"
+#include "faio/scheduler/fresh_wait.hpp"
 #include "faio/scheduler/metrics.hpp"
 #include "faio/scheduler/parcel.hpp"
 #include "faio/scheduler/pool.hpp"
@@ -130,6 +131,8 @@ class FAIO_SCHEDULER_API worker {
   [[nodiscard]] ioengine::engine& io() noexcept { return *_engine; }
   /// Buffers of its engine for whoever receives before anybody asks; made with the first call. Null: its engine has none, or there was no memory.
   [[nodiscard]] ioengine::buffer_pool* buffers() noexcept;
+  /// Owner only. Waits that began since it last drove its engine.
+  [[nodiscard]] fresh_waits& fresh() noexcept { return _fresh; }
   /// True while the worker is leaving: what its engine cancels was not asked for, and goes on elsewhere.
   [[nodiscard]] bool leaving() const noexcept { return _leave.load(std::memory_order_relaxed); }
 
@@ -336,6 +339,7 @@ class FAIO_SCHEDULER_API worker {
   int _sleeps_until_linger = 0;
   std::uint64_t _watches = 0;  // slept through to their time limit
   std::size_t _number = 0;     // in the state machine
+  fresh_waits _fresh;
   std::unique_ptr<ioengine::engine> _engine;
   std::unique_ptr<ioengine::buffer_pool> _buffers;  // behind the engine: it goes first
   std::deque<work_item*> _private;
