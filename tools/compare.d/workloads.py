@@ -69,6 +69,7 @@ def micro(name: str, what: str, command: str, options: tuple[str, ...], quick: t
 
 RESPONDERS = (
     FAIO,
+    Contender("faio, not ahead", "faio", ("ahead=0",)),
     Contender("liburing", "liburing"),
     Contender("liburing multishot", "liburing", ("multishot=1",)),
     TOKIO,

@@ -37,7 +37,7 @@ task<> answer_all(tcp_stream client, bool on_compute_workers, bool ahead) {
 
 }  // namespace
 
-/// Prints its port and serves until it is ended. compute=here: in the task itself; compute=workers: by faio::compute.
+/// Prints its port and serves until it is ended. compute=here: in the task itself; compute=workers: by faio::compute. ahead=0: each read asks the system anew.
 void responder(options& wanted) {
   auto listener = tcp_listener::bind(endpoint::loopback(static_cast<std::uint16_t>(wanted.number("port", 0))));
   if (!listener) fail("responder: " + listener.error().message());
