@@ -124,6 +124,7 @@ void receiver::give(std::span<const std::byte> piece) noexcept {
 bool receiver::arm() noexcept {
   if (!_of.enter()) return false;
   scheduler::worker& here = *scheduler::current_worker();
+  if (std::exchange(_last_where, &here) != &here) _received_here = 0;
   _armed = true;
   _moves = false;
   _where = &here;
@@ -132,7 +133,7 @@ bool receiver::arm() noexcept {
   if (_pool == nullptr) {
     if (_own_room == nullptr) _own_room = std::make_unique_for_overwrite<std::byte[]>(own_room);
     _operation.prepare_recv(_of.fd(), std::span(_own_room.get(), own_room));
-  } else if (_multishot) {
+  } else if (_multishot && _received_here >= settled) {  // I5
     _operation.prepare_recv_multishot(_of.fd(), *_pool);
   } else {
     _operation.prepare_recv(_of.fd(), *_pool);
@@ -194,7 +195,8 @@ void receiver::came() noexcept {
     last = std::move(_kept);
   }
   if (result > 0) {
-    _proven = true;
+    ++_received_here;
+    _proven = _proven || more;
     if (_operation.has_buffer()) {
       give(_pool->data(_operation));
       _pool->give_back(_operation.buffer_id());

@@ -33,9 +33,19 @@ class OneWorkerReceivesAheadTest : public NetTest {
 };
 FAIO_ON_BOTH_ENGINES(OneWorkerReceivesAheadTest);
 
+task<void> exchange(connection& both, int messages) {
+  for (int i = 0; i < messages; ++i) {
+    std::array<std::byte, 2> got{};
+    EXPECT_TRUE((co_await both.client.write_all("hi")).has_value());
+    EXPECT_TRUE((co_await both.server.read_exactly(got)).has_value());
+  }
+}
+
+/// So long that its receive stays where it is, unless a thief takes this task.
 task<connection> connected_ahead(tcp_listener& listener) {
   auto both = co_await connected(listener);
   both.server.receive_ahead();
+  co_await exchange(both, 40);
   co_return both;
 }
 
@@ -87,7 +97,8 @@ task<std::string> read_by_few(tcp_stream& from, std::size_t wanted) {
 TEST_P(ReceiveAheadTest, GivesEachMessageAndThenTheEnd) {
   auto listener = listening();
   ctx().block_on([&]() -> task<void> {
-    auto both = co_await connected_ahead(listener);
+    auto both = co_await connected(listener);
+    both.server.receive_ahead();
     for (int round = 0; round < 100; ++round) {
       std::array<std::byte, 16> got{};
       EXPECT_TRUE((co_await both.client.write_all("ping")).has_value());
@@ -366,17 +377,17 @@ TEST_P(OneWorkerReceivesAheadTest, ASecondTaskThatReadsIsRefused) {
   });
 }
 
-TEST_P(OneWorkerReceivesAheadTest, IsReleasedOnlyBeforeTheFirstRead) {
+/// A connection of a few messages is not worth a receive that stays, and one that has just moved may move again.
+TEST_P(OneWorkerReceivesAheadTest, CanBeReleasedUntilItsReceiveStays) {
   auto listener = listening();
   ctx().block_on([&]() -> task<void> {
     auto both = co_await connected_ahead(listener);
-    std::array<std::byte, 4> got{};
-    EXPECT_TRUE((co_await both.client.write_all("data")).has_value());
-    EXPECT_TRUE((co_await both.server.read_exactly(got)).has_value());
     const auto busy = both.server.release();
     EXPECT_TRUE(is_error(busy, std::errc::device_or_resource_busy));
-    both.client.receive_ahead();
-    const auto number = both.client.release();
+    auto another = co_await connected(listener);
+    another.server.receive_ahead();
+    co_await exchange(another, 4);
+    const auto number = another.server.release();
     EXPECT_TRUE(number.has_value());
     if (number) ::close(*number);
   });
@@ -452,7 +463,7 @@ TEST_P(ReceiveAheadTest, MovesAlongWithItsStream) {
       co_return is_there&& both.server.home() == &there;
     };
     const auto settle_on = [&](scheduler::worker& there) -> task<void> {
-      for (int in_a_row = 0; in_a_row < 5;) in_a_row = co_await message_on(there) ? in_a_row + 1 : 0;
+      for (int in_a_row = 0; in_a_row < 20;) in_a_row = co_await message_on(there) ? in_a_row + 1 : 0;
     };
     auto& stations = scheduler::current_worker()->runtime().io;
     co_await settle_on(stations.station(0));

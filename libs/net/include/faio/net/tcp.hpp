@@ -40,8 +40,8 @@ class FAIO_NET_API tcp_stream : public stream {
 
   /// Call from: the task that reads, or before anybody does. From now on its worker receives before a read asks: one request to the system serves all
   /// messages, where otherwise each read is one. For a peer that sends little at a time, and often; what is large is copied once more.
-  /// The connection must not be read past the stream (send_fd, native_handle); release() gives device_or_resource_busy from the first read on; and
-  /// close() shuts duplicates down. Nothing happens to a stream that is closed.
+  /// That begins after a few messages. From then on the connection must not be read past the stream (send_fd, native_handle); release() gives
+  /// device_or_resource_busy; and close() shuts duplicates down. Nothing happens to a stream that is closed.
   void receive_ahead();
 };
 
