@@ -43,6 +43,7 @@ faio::task<void> abandons_a_group(hand mine);
 
 // acts_io.cpp
 faio::task<void> reads_a_pipe(hand mine);
+faio::task<void> talks(hand mine);
 
 // acts_post.cpp
 faio::task<void> posts(hand mine);

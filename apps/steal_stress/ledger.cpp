@@ -5,9 +5,9 @@ namespace steal_stress {
 
 const char* name(place which) noexcept {
   constexpr std::array<const char*, places> names{
-      "root",    "spawn",      "low_priority", "when_all",   "when_any",        "timeout",     "group",
-      "yield",   "sleep",      "sleeper",      "read",       "compute",         "blocking",    "post",
-      "post_to", "post_local", "post_self",    "post_after", "post_self_after", "post_compute"};
+      "root",  "spawn",   "low_priority", "when_all",  "when_any",   "timeout",         "group",
+      "yield", "sleep",   "sleeper",      "read",      "talk",       "compute",         "blocking",
+      "post",  "post_to", "post_local",   "post_self", "post_after", "post_self_after", "post_compute"};
   return names[static_cast<std::size_t>(which)];
 }
 

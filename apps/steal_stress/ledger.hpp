@@ -30,6 +30,7 @@ enum class place : std::uint8_t {
   sleep,
   sleeper,
   read,
+  talk,
   compute,
   blocking,
   post,

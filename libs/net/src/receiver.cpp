@@ -64,8 +64,10 @@ receiver::outcome receiver::begin(waiter& one, bool will_be_told, std::span<std:
   _runtime = &here.runtime();
   if (_armed) {
     // Its task runs elsewhere. What comes still arrives where it was armed; if the stream moves along, that is for once.
-    if (_where != &here && _where != nullptr && &_where->runtime() == _runtime)
-      _moves = _of.home.away_from(here) == nullptr;
+    if (_where != &here && _where != nullptr && &_where->runtime() == _runtime) {
+      (void)_of.home.away_from(here);
+      _moves = _of.home.where() == &here;
+    }
     return outcome::waits;
   }
   if (arm_at(_of.home.away_from(here))) return outcome::waits;
