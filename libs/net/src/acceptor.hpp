@@ -25,6 +25,7 @@
 #include "faio/context/promise.hpp"
 #include "faio/context/result.hpp"
 #include "faio/ioengine/operation.hpp"
+#include "faio/net/arm_item.hpp"
 #include "faio/net/descriptor.hpp"
 #include "faio/scheduler/work_item.hpp"
 
@@ -50,13 +51,7 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
  private:
   static constexpr std::size_t most_waiting = 256;
 
-  struct arm_item final : scheduler::work_item {
-    explicit arm_item(acceptor& whose) noexcept : work_item(how), self(whose) {}
-    static void run_it(work_item& item) noexcept { static_cast<arm_item&>(item).self.arm_here(); }
-    static void drop_it(work_item& item) noexcept { static_cast<arm_item&>(item).self.arm_elsewhere(); }
-    static constexpr operations how{&run_it, &drop_it};
-    acceptor& self;
-  };
+  friend class arm_item<acceptor>;
   struct cancel_item final : scheduler::work_item {
     explicit cancel_item(acceptor& whose) noexcept : work_item(how), self(whose) {}
     static void run_it(work_item& item) noexcept { static_cast<cancel_item&>(item).self.cancel_here(); }
@@ -98,7 +93,7 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
   bool _proven = false;                // a multishot accept has worked: its errors are not the kernel's being too old
   scheduler::worker* _home = nullptr;  // whose engine has the operation
   std::shared_ptr<acceptor> _kept;
-  arm_item _item;
+  arm_item<acceptor> _item;
   cancel_item _cancel;
   accept_operation _operation;
 };

@@ -66,7 +66,7 @@ class FAIO_NET_API descriptor {
 
   /// Where its operations are done.
   residence home;
-  /// Who receives for the task that reads, if anybody does (stream::receive_ahead). That task's alone.
+  /// Who receives for the task that reads, if anybody does (tcp_stream::receive_ahead). That task's alone.
   std::unique_ptr<receiver> ahead;
 
  private:

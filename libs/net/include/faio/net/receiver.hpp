@@ -15,8 +15,8 @@
 //     receive stays. What is in a worker's engine is that worker's to end, and if it computes for long, a stream that moves away would have to wait
 //     for that each time: the p99 beside a connection that computes was 2.5 times as long.
 //
-// Where the engine has no buffers to choose from (the thread engine), and on kernels before 6.0, each wait is a receive of its own, and nothing comes
-// ahead.
+// Where there are no buffers to choose from (no memory for them, the thread engine, a kernel before 5.19), and on kernels before 6.0, each wait is a
+// receive of its own, and nothing comes ahead.
 //
 // Thread roles: everything under _lock, by any thread; came() and arm() on a worker. One task reads at a time: a second one is refused.
 #pragma once
@@ -31,10 +31,10 @@
 
 #include "faio/context/promise.hpp"
 #include "faio/ioengine/operation.hpp"
+#include "faio/net/arm_item.hpp"
 #include "faio/net/descriptor.hpp"
 #include "faio/net/export.hpp"
 #include "faio/queue/spin_lock.hpp"
-#include "faio/scheduler/work_item.hpp"
 
 namespace faio::net {
 
@@ -56,13 +56,7 @@ class FAIO_NET_API receiver {
   static constexpr unsigned longest_streak = 16;
   static constexpr unsigned settled = 16;
 
-  struct arm_item final : scheduler::work_item {
-    explicit arm_item(receiver& whose) noexcept : work_item(how), self(whose) {}
-    static void run_it(work_item& item) noexcept { static_cast<arm_item&>(item).self.arm_here(); }
-    static void drop_it(work_item& item) noexcept { static_cast<arm_item&>(item).self.arm_elsewhere(); }
-    static constexpr operations how{&run_it, &drop_it};
-    receiver& self;
-  };
+  friend class arm_item<receiver>;
   struct receive_operation final : ioengine::operation {
     explicit receive_operation(receiver& whose) noexcept : operation(&completed), self(whose) {}
     static void completed(operation& op) noexcept { static_cast<receive_operation&>(op).self.came(); }
@@ -111,7 +105,7 @@ class FAIO_NET_API receiver {
   unsigned _streak = 0;    // reads that did not have to wait
   const scheduler::worker* _last_where = nullptr;  // had it the last time; compared only
   std::unique_ptr<std::byte[]> _own_room;
-  arm_item _item{*this};
+  arm_item<receiver> _item{*this};
 };
 
 class FAIO_NET_API receiver::waiter final : context::stop_listener {

@@ -181,7 +181,7 @@ class [[nodiscard("co_await it")]] write_all_awaitable {
   std::span<const std::byte> _from;
 };
 
-/// A receive for a whole buffer, of which `have` bytes are there.
+/// All of a buffer, in.
 class whole_receive final : public whole_awaiter {
  public:
   whole_receive(descriptor& on, std::span<std::byte> into) noexcept
