@@ -36,9 +36,7 @@ class FAIO_CONTEXT_API io_awaiter : leaf_wait, scheduler::work_item, scheduler::
   }
 
  protected:
-  ~io_awaiter() {
-    if (is_fresh()) forget();  // the end of the runtime destroys it
-  }
+  ~io_awaiter() = default;
   /// With a completion function of a derived class, which may prepare and submit the operation again, or ends it by completed().
   explicit io_awaiter(completion complete) noexcept : work_item(how), fresh_wait(&settle), operation(complete) {}
   static void completed(operation& op) noexcept;

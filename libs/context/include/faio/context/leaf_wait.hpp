@@ -1,7 +1,7 @@
 // leaf_wait -- a coroutine that waits for something in its worker's engine, can be stopped from any thread, and moves along when
 // that worker leaves. What sleeps and I/O share.
 //
-//   begin()      on the worker, armed: wants to know of stop requests
+//   begin()      on the worker, armed: wants to know of stop requests. I/O waits a drive before it does (scheduler/fresh_wait.hpp)
 //   event()      on that worker: it has come
 //   moved()      on that worker, leaving: true, and run_again() on another worker arms it there
 //   message      what a stop request sends to that worker: withdraws the wait
@@ -40,17 +40,18 @@ class FAIO_CONTEXT_API leaf_wait : stop_listener {
     here->push_back(waiting);
     return true;
   }
-  /// The worker, in await_suspend, once it is armed; the last thing.
+  /// The worker, once it is armed; the last thing.
   void begin();
+  /// Those who may stop it know of it.
   [[nodiscard]] bool has_begun() const noexcept { return is_added(); }
-  /// The same, for one that another worker shall arm: hand it over afterwards, and run_again() there.
+  /// As begin(), for one that another worker shall arm: hand it over afterwards, and run_again() there.
   void begin_elsewhere() {
     (void)_handshake.leave();  // nobody else knows of it yet
     begin();
   }
   /// The worker that has it: the event came.
   void event() noexcept;
-  /// The same, of a wait that has not begun: nobody else knows of it.
+  /// The worker that has it: the coroutine goes on, and nobody else can want that. For an event that came before begin().
   void resume() noexcept { scheduler::current_worker()->push_quietly(*_waiting); }
   /// The leaving worker, which has taken it out of its engine.
   [[nodiscard]] bool moved() noexcept;

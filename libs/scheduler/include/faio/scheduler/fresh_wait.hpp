@@ -4,8 +4,8 @@
 //                └───── that drive is over, or the worker is about to sleep ──> settle(): a stop request can reach it from now on
 //
 // Much of what is asked of the kernel is done when it is submitted: a send, a read of what is cached. To make such a wait known to whoever may stop it, to claim
-// its end against them, and to take it back costs three locked instructions, a fifth of a cached read's own way through the runtime. A stop request that comes
-// while it is fresh is seen by settle(), which is no later than the worker could have acted upon it.
+// its end against them, and to take it back costs three locked instructions, a quarter of a cached read's way through the runtime. A stop request that comes
+// while it is fresh is seen by settle(), after the next drive: what it would have cancelled is with the kernel only then.
 //
 // Thread roles: the worker's owner alone.
 #pragma once
