@@ -18,9 +18,10 @@ extern "C" void __asan_init() __attribute__((weak));  // NOLINT(bugprone-reserve
 namespace faio::scheduler {
 namespace {
 
-constexpr std::size_t step = 16;
-constexpr std::size_t classes = 65;
-constexpr std::size_t largest = step * (classes - 1);
+using list = frame_lists::list;
+constexpr std::size_t step = frame_lists::step;
+constexpr std::size_t classes = frame_lists::classes;
+constexpr std::size_t largest = frame_lists::largest;
 /// What a thread keeps of one class, in bytes: a few hundred frames, as deep as fork-join recursion goes.
 constexpr std::size_t kept_bytes = 64 * 1024;
 /// Batches of half of that which the depot keeps of one class.
@@ -28,8 +29,7 @@ constexpr std::size_t depot_batches = 16;
 /// What a thread without any fetches from the slabs at once, in bytes.
 constexpr std::size_t fetched_bytes = 8 * 1024;
 
-/// Class 0 has no blocks: who asks for nothing gets one of class 1, on the slow way.
-constexpr std::size_t class_of(std::size_t size) noexcept { return (size + step - 1) / step; }
+constexpr std::size_t class_of(std::size_t size) noexcept { return frame_lists::class_of(size); }
 constexpr std::size_t size_of(std::size_t index) noexcept { return index * step; }
 static_assert(class_of(size_of(7)) == 7 && class_of(size_of(7) + 1) == 8 && class_of(largest) == classes - 1);
 constexpr std::size_t batch_of(std::size_t index) noexcept { return kept_bytes / size_of(index) / 2; }
@@ -86,32 +86,20 @@ void free_chain(std::size_t index, block* chain) noexcept {
   while (chain != nullptr) std::free(std::exchange(chain, chain->next));
 }
 
-/// `room`: how many more it may keep. Room instead of a count, so that whatever forbids keeping is the one question whether there is some.
-struct list {
-  block* head = nullptr;
-  std::size_t room = 0;
-};
-using cache = std::array<list, classes>;
 static_assert(sizeof(list) == step, "a list's place is its blocks' size");
 
-/// Of a thread that keeps nothing. Never written: it has no block to give and no room for one.
-constinit cache no_lists{};
+/// The calling thread's, or no_frames.
+frame_lists*& mine() noexcept { return this_thread_room().frames; }
 
-/// The calling thread's, or no_lists: before it first comes here by the slow way, and after its destructors have run. A pointer, because of it there is enough
-/// room among the variables that are reached without a call, also for a library that is loaded later; initial-exec says to reach it so.
-[[gnu::tls_model("initial-exec")]] constinit thread_local cache* mine = &no_lists;
-
-constinit thread_local cache lists_of_this_thread;
+constinit thread_local frame_lists lists_of_this_thread;
 constinit thread_local bool this_thread_has_ended = false;
 
 enum class recycle : unsigned char { undecided, on, off };
 constinit std::atomic<recycle> wanted{recycle::undecided};
-/// What free_frame asks of a size: `largest` when frames are recycled and 0 when not, or when it is not known yet.
-constinit std::atomic<std::size_t> largest_kept{0};
 
 void set_recycling(recycle on_or_off) noexcept {
   wanted.store(on_or_off, std::memory_order_relaxed);
-  largest_kept.store(on_or_off == recycle::on ? largest : 0, std::memory_order_relaxed);
+  largest_kept_frame.store(on_or_off == recycle::on ? largest : 0, std::memory_order_relaxed);
 }
 
 /// Off from the start where the address sanitizer is.
@@ -125,24 +113,24 @@ bool recycling() noexcept {
 }
 
 /// Leaves `from` empty, with room if the thread goes on.
-void give_back_all(cache& from) noexcept {
-  if (&from == &no_lists) return;
+void give_back_all(frame_lists& from) noexcept {
+  if (&from == &no_frames) return;
   for (std::size_t index = 1; index < classes; ++index) {
-    free_chain(index, std::exchange(from[index], list{nullptr, most_kept(index)}).head);
+    free_chain(index, std::exchange(from.all[index], list{nullptr, most_kept(index)}).head);
   }
 }
 
 /// Its destructor runs when the thread ends.
 struct at_thread_end {
   ~at_thread_end() {
-    mine = &no_lists;
+    mine() = &no_frames;
     this_thread_has_ended = true;
     give_back_all(lists_of_this_thread);
   }
   void touch() noexcept {
-    if (mine != &no_lists) return;
-    for (std::size_t index = 1; index < classes; ++index) lists_of_this_thread[index].room = most_kept(index);
-    mine = &lists_of_this_thread;
+    if (mine() != &no_frames) return;
+    for (std::size_t index = 1; index < classes; ++index) lists_of_this_thread.all[index].room = most_kept(index);
+    mine() = &lists_of_this_thread;
   }
 };
 thread_local at_thread_end end_of_this_thread;
@@ -154,32 +142,10 @@ bool keeps() noexcept {
   return true;
 }
 
-// The slow ways are functions of their own, last in what calls them: the quick ones then need no stack frame.
-
 void* allocate(std::size_t size) {
   void* const fresh = std::malloc(size);
   if (fresh == nullptr) throw std::bad_alloc();
   return fresh;
-}
-
-/// One too large, or the list has none.
-[[gnu::noinline]] void* allocate_slowly(std::size_t size) {
-  if (size > largest) return allocate(size);
-  const std::size_t index = class_of(std::max<std::size_t>(size, 1));
-  if (by_malloc()) return allocate(size_of(index));
-  shelf& from = the_depot()[index];
-  const bool keep_rest = keeps() && (*mine)[index].head == nullptr;
-  if (keep_rest) {
-    if (block* const batch = from.take(); batch != nullptr) {
-      (*mine)[index] = {batch->next, most_kept(index) - (batch_of(index) - 1)};
-      return batch;
-    }
-  }
-  std::size_t taken = 0;
-  block* const chain = from.slabs.take(size_of(index), keep_rest ? fetched_of(index) : 1, taken);
-  if (chain == nullptr) throw std::bad_alloc();
-  if (keep_rest) (*mine)[index] = {chain->next, most_kept(index) - (taken - 1)};
-  return chain;
 }
 
 /// The list is full: half of it leaves as a batch.
@@ -192,13 +158,31 @@ void hand_over_half(std::size_t index, list& from) noexcept {
   if (!the_depot()[index].put(batch)) free_chain(index, batch);
 }
 
-inline void keep(list& to, void* frame) noexcept {
-  to.head = new (frame) block{to.head};
-  --to.room;
+}  // namespace
+
+constinit frame_lists no_frames;
+constinit std::atomic<std::size_t> largest_kept_frame{0};
+
+void* allocate_frame_slowly(std::size_t size) {
+  if (size > largest) return allocate(size);
+  const std::size_t index = class_of(std::max<std::size_t>(size, 1));
+  if (by_malloc()) return allocate(size_of(index));
+  shelf& from = the_depot()[index];
+  const bool keep_rest = keeps() && mine()->all[index].head == nullptr;
+  if (keep_rest) {
+    if (block* const batch = from.take(); batch != nullptr) {
+      mine()->all[index] = {batch->next, most_kept(index) - (batch_of(index) - 1)};
+      return batch;
+    }
+  }
+  std::size_t taken = 0;
+  block* const chain = from.slabs.take(size_of(index), keep_rest ? fetched_of(index) : 1, taken);
+  if (chain == nullptr) throw std::bad_alloc();
+  if (keep_rest) mine()->all[index] = {chain->next, most_kept(index) - (taken - 1)};
+  return chain;
 }
 
-/// The first of a thread, one too large, the list is full, or none are kept.
-[[gnu::noinline]] void free_slowly(void* frame, std::size_t size) noexcept {
+void free_frame_slowly(void* frame, std::size_t size) noexcept {
   if (size > largest) {
     std::free(frame);
     return;
@@ -208,31 +192,10 @@ inline void keep(list& to, void* frame) noexcept {
     free_chain(index, new (frame) block{nullptr});
     return;
   }
-  list& to = (*mine)[index];
+  list& to = mine()->all[index];
   if (to.room == 0) hand_over_half(index, to);
-  keep(to, frame);
-}
-
-}  // namespace
-
-void* allocate_frame(std::size_t size) {
-  if (size > largest) [[unlikely]]
-    return allocate_slowly(size);
-  list& from = (*mine)[class_of(size)];
-  if (from.head == nullptr) [[unlikely]]
-    return allocate_slowly(size);
-  ++from.room;
-  return std::exchange(from.head, from.head->next);
-}
-
-void free_frame(void* frame, std::size_t size) noexcept {
-  // relaxed: a switch that hands nothing over.
-  if (size > largest_kept.load(std::memory_order_relaxed)) [[unlikely]]
-    return free_slowly(frame, size);
-  list& to = (*mine)[class_of(size)];
-  if (to.room == 0) [[unlikely]]
-    return free_slowly(frame, size);
-  keep(to, frame);
+  to.head = new (frame) block{to.head};
+  --to.room;
 }
 
 bool recycles_frames() noexcept { return recycling(); }
@@ -241,7 +204,7 @@ void recycle_frames(bool on) noexcept { set_recycling(on ? recycle::on : recycle
 std::size_t frame_memory() noexcept { return slab_supply::instance().in_use(); }
 
 void trim_frames() noexcept {
-  give_back_all(*mine);
+  give_back_all(*mine());
   for (std::size_t index = 1; index < classes; ++index) {
     while (block* const batch = the_depot()[index].take()) free_chain(index, batch);
   }

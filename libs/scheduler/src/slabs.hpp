@@ -16,12 +16,9 @@
 #include <mutex>
 #include <vector>
 
-namespace faio::scheduler {
+#include "faio/scheduler/frame_allocator.hpp"
 
-/// One that is free.
-struct block {
-  block* next;
-};
+namespace faio::scheduler {
 
 constexpr std::size_t slab_size = std::size_t{64} * 1024;
 

@@ -1,13 +1,21 @@
-// thread_state -- the one thread-local variable, behind calls that cannot be inlined.
+// thread_state -- the one thread-local variable.
 #include "faio/scheduler/thread_state.hpp"
 
-namespace faio::scheduler {
-namespace {
-// initial-exec: reached without a call of the loader's, also from a shared library. It is small enough for that.
-[[gnu::tls_model("initial-exec")]] constinit thread_local thread_state state;
-}  // namespace
+#include "faio/scheduler/frame_allocator.hpp"
 
-thread_state& this_thread() noexcept { return state; }
-worker* current_worker() noexcept { return state.current; }
+namespace faio::scheduler {
+
+// Small enough for the room that a program has for libraries which are loaded later.
+#if defined(__x86_64__) && defined(__ELF__)
+extern "C" {
+constinit thread_local thread_room faio_scheduler_thread_room{{}, &no_frames};
+}
+thread_room& find_thread_room() noexcept { return this_thread_room(); }
+#else
+namespace {
+[[gnu::tls_model("initial-exec")]] constinit thread_local thread_room room{{}, &no_frames};
+}
+thread_room& find_thread_room() noexcept { return room; }
+#endif
 
 }  // namespace faio::scheduler

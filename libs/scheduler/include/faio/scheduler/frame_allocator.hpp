@@ -13,17 +13,22 @@
 // outside threads make; batches through the depot cost one lock for a few hundred blocks.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstddef>
+#include <new>
+#include <utility>
 
 #include "faio/scheduler/export.hpp"
+#include "faio/scheduler/thread_state.hpp"
 
 namespace faio::scheduler {
 
 /// Any thread. Throws std::bad_alloc.
-[[nodiscard]] FAIO_SCHEDULER_API void* allocate_frame(std::size_t size);
+[[nodiscard]] void* allocate_frame(std::size_t size);
 
 /// Any thread. `size` as it was asked for.
-FAIO_SCHEDULER_API void free_frame(void* frame, std::size_t size) noexcept;
+void free_frame(void* frame, std::size_t size) noexcept;
 
 /// Any thread. Whether freed frames are kept for the next; true unless the address sanitizer is there.
 FAIO_SCHEDULER_API bool recycles_frames() noexcept;
@@ -34,5 +39,66 @@ FAIO_SCHEDULER_API void recycle_frames(bool on) noexcept;
 
 /// Any thread. Gives back what the calling thread and the depot keep.
 FAIO_SCHEDULER_API void trim_frames() noexcept;
+
+// ---- end of the public interface ----
+
+/// A block that is free.
+struct block {
+  block* next;
+};
+
+/// The blocks of a thread, a list for each class. They stand in the header because a frame's size is known where it is made: what is left of both functions
+/// then is a handful of instructions, without a call.
+struct frame_lists {
+  static constexpr std::size_t step = 16;
+  static constexpr std::size_t classes = 65;
+  static constexpr std::size_t largest = step * (classes - 1);
+
+  /// `room`: how many more it may keep. Room instead of a count, so that whatever forbids keeping is the one question whether there is some.
+  struct list {
+    block* head = nullptr;
+    std::size_t room = 0;
+  };
+
+  /// Class 0 has no blocks: who asks for nothing gets one of class 1, on the slow way.
+  static constexpr std::size_t class_of(std::size_t size) noexcept { return (size + step - 1) / step; }
+
+  std::array<list, classes> all{};
+};
+
+/// Of a thread that keeps nothing: before it first comes by the slow way, and after its destructors have run. Never written: it has no block to give and no
+/// room for one.
+FAIO_SCHEDULER_API extern constinit frame_lists no_frames;
+
+/// What free_frame asks of a size: `largest` when frames are recycled and 0 when not, or when it is not known yet.
+FAIO_SCHEDULER_API extern constinit std::atomic<std::size_t> largest_kept_frame;
+
+/// One too large, or the list has none.
+[[nodiscard]] FAIO_SCHEDULER_API void* allocate_frame_slowly(std::size_t size);
+/// The first of a thread, one too large, the list is full, or none are kept.
+FAIO_SCHEDULER_API void free_frame_slowly(void* frame, std::size_t size) noexcept;
+
+inline void* allocate_frame(std::size_t size) {
+  if (size > frame_lists::largest) [[unlikely]]
+    return allocate_frame_slowly(size);
+  frame_lists::list& from = this_thread_room().frames->all[frame_lists::class_of(size)];
+  block* const first = from.head;
+  if (first == nullptr) [[unlikely]]
+    return allocate_frame_slowly(size);
+  ++from.room;
+  from.head = first->next;
+  return first;
+}
+
+inline void free_frame(void* frame, std::size_t size) noexcept {
+  // relaxed: a switch that hands nothing over.
+  if (size > largest_kept_frame.load(std::memory_order_relaxed)) [[unlikely]]
+    return free_frame_slowly(frame, size);
+  frame_lists::list& to = this_thread_room().frames->all[frame_lists::class_of(size)];
+  if (to.room == 0) [[unlikely]]
+    return free_frame_slowly(frame, size);
+  to.head = new (frame) block{to.head};
+  --to.room;
+}
 
 }  // namespace faio::scheduler
