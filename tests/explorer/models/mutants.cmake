@@ -109,11 +109,11 @@ faio_add_mutant(deque_pop_hides_the_slots_beneath MODEL deque HEADER ${header}
   FIND [[_bottom.store(bottom, std::memory_order_release);]]
   REPLACE [[_bottom.store(bottom, std::memory_order_relaxed);]])
 faio_add_mutant(deque_last_element_without_a_fight MODEL deque HEADER ${header}
-  FIND [[if (top < bottom) return true;]]
-  REPLACE [[if (top <= bottom) return true;]])
+  FIND [=[if (top < bottom) [[likely]] {]=]
+  REPLACE [[if (top <= bottom) {]])
 faio_add_mutant(deque_lone_element_without_a_fight MODEL deque HEADER ${header}
-  FIND [[if (top == bottom) return _top.compare_exchange_strong(top, top + 1, std::memory_order_relaxed);]]
-  REPLACE [[if (top == bottom) { _top.store(top + 1, std::memory_order_seq_cst); return true; }]])
+  FIND [[return _top.compare_exchange_strong(top, top + 1, std::memory_order_relaxed);]]
+  REPLACE [[return _top.store(top + 1, std::memory_order_seq_cst), true;]])
 faio_add_mutant(deque_frees_a_buffer_under_a_thief MODEL deque HEADER ${header}
   FIND [[if (_thieves.load(std::memory_order_seq_cst) == 0) free_retired();]]
   REPLACE [[free_retired();]])

@@ -140,6 +140,7 @@ class deque {
     deque& _host;
   };
 
+  bool take_last(T& out, index top);
   bool steal_as_visitor(T& out, index& seen);
   void make_room(index last);
   bool has_room();
@@ -190,13 +191,7 @@ template <class T, class Policy>
 inline bool deque<T, Policy>::pop_into(T& out) {
   _role.check("deque::pop");
   const index bottom = _bottom.load(std::memory_order_relaxed) - 1;  // relaxed: only we write it
-  // relaxed: top only grows, so what looks empty is, and what looks like the last one is that or gone.
-  index top = _top.load(std::memory_order_relaxed);
-  if (top > bottom) return false;
-  out = _own->slot(bottom).load(std::memory_order_relaxed);  // relaxed: our own write
-  // The last one: whoever moves top has it (I3), and bottom is right either way. So the owner takes it as a thief would,
-  // without [C]. relaxed: it decides who has it and hands nothing over; that it is one step is enough.
-  if (top == bottom) return _top.compare_exchange_strong(top, top + 1, std::memory_order_relaxed);
+  index top = 0;
   // [C] seq_cst store-then-load, against [D]; see the top of this file.
   if constexpr (thieves_pay) {
     // release: a thief that reads it reads the slots beneath, as from [B].
@@ -204,15 +199,31 @@ inline bool deque<T, Policy>::pop_into(T& out) {
     Policy::light_barrier();
     top = _top.load(std::memory_order_relaxed);  // relaxed: the barrier orders it
   } else {
+    // An exchange costs more than a look. relaxed: top only grows, so what looks empty is, and what looks like the last one is that or gone.
+    top = _top.load(std::memory_order_relaxed);
+    if (top > bottom) return false;
+    // The last one: whoever moves top has it (I3), and bottom is right either way. So the owner takes it as a thief would, without [C].
+    if (top == bottom) return take_last(out, top);
     _bottom.exchange(bottom, std::memory_order_seq_cst);
     top = _top.load(std::memory_order_seq_cst);
   }
-  if (top < bottom) return true;
-  // Thieves came meanwhile: it is the last one now, or gone. relaxed: as above.
-  const bool won = top == bottom && _top.compare_exchange_strong(top, top + 1, std::memory_order_relaxed);
+  if (top < bottom) [[likely]] {
+    out = _own->slot(bottom).load(std::memory_order_relaxed);  // relaxed: our own write
+    return true;
+  }
+  // It is the last one, or there is none.
+  const bool won = top == bottom && take_last(out, top);
   // relaxed: it makes nothing visible; a thief that reads it finds top == bottom, or fails with an older top.
   _bottom.store(bottom + 1, std::memory_order_relaxed);
   return won;
+}
+
+/// Owner only. The element at `top`, which thieves want too. True: won.
+template <class T, class Policy>
+inline bool deque<T, Policy>::take_last(T& out, index top) {
+  out = _own->slot(top).load(std::memory_order_relaxed);  // relaxed: our own write
+  // relaxed: it decides who has it and hands nothing over; that it is one step is enough.
+  return _top.compare_exchange_strong(top, top + 1, std::memory_order_relaxed);
 }
 
 template <class T, class Policy>
