@@ -96,6 +96,7 @@ class FAIO_CONTEXT_API promise_base : public scheduler::work_item {
   }
   void then_join(fork_join& fork) noexcept {
     _end = end::joins;
+    _weight = 1;
     _next = &fork;
     _scope = fork.parent->_scope;
   }
@@ -172,11 +173,12 @@ class FAIO_CONTEXT_API promise_base : public scheduler::work_item {
   std::coroutine_handle<> finish_join() noexcept;
   static std::coroutine_handle<> arrive(fork_join& fork, std::uint32_t weight, work_item* other) noexcept;
 
-  scope* _scope = nullptr;
-  void* _next = nullptr;       // by _end: promise_base*, fork_join*, end_listener*
   std::uintptr_t _awaits = 0;  // promise_base*, or child_list* with list_bit
-  std::uint32_t _weight = 1;
-  end _end = end::resumes;
+  // Set by whoever starts it, and not before: a fork makes ten of them for each that it waits for.
+  scope* _scope;
+  void* _next;            // by _end: promise_base*, fork_join*, end_listener*
+  std::uint32_t _weight;  // in a fork
+  end _end;
 };
 
 /// For an await that need not wait, a lock that is free say. In await_ready: false when it is the loop's turn; then come_by_the_loop() in
@@ -203,7 +205,7 @@ class task_promise_base : public promise_base {
   void result_to(result_slot<T>& slot) noexcept { _slot = &slot; }
 
  protected:
-  result_slot<T>* _slot = nullptr;
+  result_slot<T>* _slot;  // set by whoever starts it
 };
 
 }  // namespace faio::context

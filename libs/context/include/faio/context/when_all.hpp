@@ -69,21 +69,32 @@ class fork_awaiter_base : public child_list {
   std::size_t _seen = 0;  // of the children, by next_unended()
 };
 
+/// Awaitable and awaiter in one: between the tasks that it is given and the children that it starts there is nothing to be moved, and nothing to be looked at
+/// when it is over.
 template <class... T>
-class when_all_awaiter final : fork_awaiter_base {
+class [[nodiscard("co_await it")]] when_all_awaitable final : fork_awaiter_base {
  public:
-  explicit when_all_awaiter(task<T>&... tasks)
-      : fork_awaiter_base(sizeof...(T)), _children{&tasks.release("when_all")...} {}
-  when_all_awaiter(const when_all_awaiter&) = delete;
-  when_all_awaiter& operator=(const when_all_awaiter&) = delete;
-  ~when_all_awaiter() {
+  explicit when_all_awaitable(task<T>&... tasks) : fork_awaiter_base(sizeof...(T)) {
+    if (!(... && static_cast<bool>(tasks))) [[unlikely]]
+      throw_empty_task("when_all");
+    take_over(std::index_sequence_for<T...>{}, tasks...);
+  }
+  /// Before it is awaited.
+  when_all_awaitable(when_all_awaitable&& other) noexcept
+      : fork_awaiter_base(sizeof...(T)), _children(std::exchange(other._children, {})) {}
+  when_all_awaitable& operator=(when_all_awaitable&&) = delete;
+  ~when_all_awaitable() {
     if (!begun()) [[unlikely]]
       destroy_unstarted();
   }
 
   [[nodiscard]] bool await_ready() const noexcept { return sizeof...(T) == 0; }
   template <class Promise>
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> parent) {
+  [[gnu::always_inline]] std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> parent) {
+    if constexpr (sizeof...(T) != 0) {
+      if (begun() || _children[0] == nullptr) [[unlikely]]  // awaited, or moved from
+        throw_empty_task("when_all");
+    }
     give_slots(std::index_sequence_for<T...>{});
     return begin(parent, sizeof...(T), [this](std::size_t i) -> promise_base& { return *_children[i]; });
   }
@@ -97,6 +108,10 @@ class when_all_awaiter final : fork_awaiter_base {
   auto& child() noexcept {
     using promise = typename std::tuple_element_t<I, std::tuple<task<T>...>>::promise_type;
     return static_cast<promise&>(*_children[I]);
+  }
+  template <std::size_t... I>
+  void take_over(std::index_sequence<I...>, task<T>&... tasks) noexcept {
+    ((_children[I] = &tasks.coroutine(), tasks.forget()), ...);
   }
   template <std::size_t... I>
   void give_slots(std::index_sequence<I...>) noexcept {
@@ -117,7 +132,9 @@ class when_all_awaiter final : fork_awaiter_base {
     }
   }
   [[gnu::noinline]] void destroy_unstarted() noexcept {
-    while (promise_base* const child = next_unended()) child->handle().destroy();
+    for (promise_base* const child : _children) {
+      if (child != nullptr) child->handle().destroy();
+    }
   }
   promise_base* next_unended() noexcept override { return next(std::index_sequence_for<T...>{}); }
   template <std::size_t... I>
@@ -129,7 +146,7 @@ class when_all_awaiter final : fork_awaiter_base {
     return found;
   }
 
-  std::array<promise_base*, sizeof...(T)> _children;
+  std::array<promise_base*, sizeof...(T)> _children{};
   std::tuple<result_slot<T>...> _slots;
 };
 
@@ -285,23 +302,6 @@ class when_all_into_awaiter final : public when_all_many_awaiter<T> {
   std::span<T> _results;
 };
 
-template <class... T>
-class [[nodiscard("co_await it")]] when_all_awaitable {
- public:
-  explicit when_all_awaitable(task<T>... tasks) noexcept : _tasks(std::move(tasks)...) {}
-  auto operator co_await() {
-    return std::apply(
-        [](auto&... each) {
-          if (!(... && static_cast<bool>(each))) throw_empty_task("when_all");
-          return when_all_awaiter<T...>(each...);
-        },
-        _tasks);
-  }
-
- private:
-  std::tuple<task<T>...> _tasks;
-};
-
 template <class T>
 class [[nodiscard("co_await it")]] when_all_vector_awaitable {
  public:
@@ -333,7 +333,7 @@ namespace faio {
 ///     auto [x, y] = co_await faio::when_all(add(1, 1), add(2, 2));                            // tests/when_all_test.cpp
 template <class... T>
 context::when_all_awaitable<T...> when_all(task<T>... tasks) {
-  return context::when_all_awaitable<T...>(std::move(tasks)...);
+  return context::when_all_awaitable<T...>(tasks...);
 }
 
 /// The same for any number: a vector of the values, or nothing for void.
