@@ -50,9 +50,8 @@ void worker::notify_of_ring() {
   }
 }
 
-void worker::put_into_ring(work_item& item) {
-  if (_runtime.settings.local_queue_capacity < ring_capacity &&
-      _ring.size() >= _runtime.settings.local_queue_capacity) {
+void worker::put_into_full_ring(work_item& item) {
+  if (!_ring_is_whole && _ring.size() >= _runtime.settings.local_queue_capacity) {
     _overflows.add();
     if (!_pool.queue.push(&item)) _runtime.leave_over({&item});
     return;
@@ -77,8 +76,7 @@ void worker::post_global(work_item& item) {
   }
 }
 
-void worker::flush_posts() {
-  if (_outgoing.empty()) return;
+void worker::hand_over_posts() {
   if (!_pool.queue.push_batch(_outgoing)) _runtime.leave_over(_outgoing);
   _outgoing.clear();
   _pool.notify_one();
@@ -86,15 +84,21 @@ void worker::flush_posts() {
 
 // ---- Taking work out.
 
-void worker::count_tick() {
-  _tick.add();
-  ++_since_io;
-  ++_since_global;
+/// Most turns have nothing to do but to take the next: what comes up rarely is a function of its own, so that they need few registers.
+inline work_item* worker::next() {
+  count_tick();
+  const bool has_chores = _since_io >= _io_interval || _since_global >= _global_interval || !_inbox.empty() ||
+                          !_private.empty() || _kind == worker_kind::compute;
+  if (has_chores) [[unlikely]]
+    return next_after_chores();
+  _private_streak = 0;
+  if (work_item* const item = next_local()) return item;
+  if (_pool.queue.empty()) return nullptr;
+  return take_global_batch();
 }
 
-work_item* worker::next() {
-  count_tick();
-  if (_since_io >= _runtime.settings.io_interval) {
+work_item* worker::next_after_chores() {
+  if (_since_io >= _io_interval) {
     drive_io();
     if (_runtime.stopping())
       _runtime.tell_quiet();  // it may be time to leave, and work that never ends says so nowhere else
@@ -153,14 +157,7 @@ work_item* worker::next_local() {
   }
   _slot_streak = 0;
   work_item* item = nullptr;
-  // The deque is newest first: now and then the ring goes before it, so that nothing there waits for ever.
-  // Counted in turns of the loop: in ticks, a task that bounces would put the ring first every time.
-  constexpr std::uint32_t ring_first = 16;
-  if (++_since_ring >= ring_first) {
-    _since_ring = 0;
-    item = _ring.pop().value_or(nullptr);
-  }
-  if (item == nullptr) item = pop_fork();
+  if (!_deque.empty()) item = next_of_deque();
   if (item == nullptr) item = _ring.pop().value_or(nullptr);
   if (item == nullptr) return take_slot();
   // What is in the slot waits behind another one now, for how long nobody knows.
@@ -168,6 +165,17 @@ work_item* worker::next_local() {
     if (_pool.watchers.load(std::memory_order_relaxed) == 0) _pool.notify_one();
   }
   return item;
+}
+
+/// The deque is newest first: now and then the ring goes before it, so that nothing there waits for ever.
+/// Counted in turns of the loop: in ticks, a task that bounces would put the ring first every time.
+work_item* worker::next_of_deque() {
+  constexpr std::uint32_t ring_first = 16;
+  if (++_since_ring >= ring_first) {
+    _since_ring = 0;
+    if (const auto item = _ring.pop()) return *item;
+  }
+  return pop_fork();
 }
 
 work_item* worker::take_slot() noexcept {
@@ -389,23 +397,34 @@ void worker::park(ioengine::time_point deadline) {
 
 // ---- The loop.
 
-void worker::execute(work_item& item) {
-  found_work();
+inline void worker::execute(work_item& item) {
+  if (_counted_searching || _owes_a_watch || _watching) [[unlikely]]
+    end_search();
   _patience = 0;
-  if (_owes_a_watch) [[unlikely]]
-    hand_on_the_watch();
-  if (_watching) {  // somebody else must look after the slots
-    _watching = _looked_once = false;
-    notify_unless_watched();
-  }
   _tasks_run.add();
   _last_run = &item;
   _transfers = transfer_limit;
   item.run();
+  if (_bounced != nullptr) [[unlikely]]
+    run_bounced();
+  flush_posts();
+}
+
+/// It has work, and had none.
+void worker::end_search() {
+  found_work();
+  if (_owes_a_watch) hand_on_the_watch();
+  if (_watching) {  // somebody else must look after the slots
+    _watching = _looked_once = false;
+    notify_unless_watched();
+  }
+}
+
+void worker::run_bounced() {
   for (int bounces = 0; _bounced != nullptr; ++bounces) {
     work_item& again = *std::exchange(_bounced, nullptr);
     count_tick();
-    if (_since_io >= _runtime.settings.io_interval) drive_io(1);
+    if (_since_io >= _io_interval) drive_io(1);
     if (bounces == bounce_limit) {
       push_back(again);  // it had its turn; the others have theirs
       break;
@@ -413,7 +432,6 @@ void worker::execute(work_item& item) {
     _transfers = transfer_limit;
     again.run();
   }
-  flush_posts();
 }
 
 void worker::loop() {

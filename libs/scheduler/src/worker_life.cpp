@@ -35,7 +35,9 @@ std::expected<void, ioengine::setup_error> worker::begin(std::size_t id) {
   }
   _stolen_from.store(0, std::memory_order_relaxed);  // relaxed: a number
   _watching = _looked_once = _hosted = _owes_a_watch = _slept_briefly = false;
+  _io_interval = wanted.io_interval;
   _global_interval = wanted.global_queue_interval;
+  _ring_is_whole = wanted.local_queue_capacity >= ring_capacity;
   _patience = _wait_between_steals = _wait_between_takes = _batches_to_skip = _skip_next = 0;
   _drove_at = _engine->time().now();
   _last_run = nullptr;

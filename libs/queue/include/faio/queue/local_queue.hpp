@@ -62,6 +62,12 @@ class local_queue {
     requires overflow_for<Overflow, T>
   bool push_back(T value, Overflow&& overflow);
 
+  /// Owner only. Appends `value` if there is room; false: the queue is full, and `value` stays with the caller.
+  bool try_push_back(T value) {
+    _role.check("local_queue::try_push_back");
+    return put(_head.load(std::memory_order_acquire), value);  // acquire, pairs with [R], as in push_back()
+  }
+
   /// Owner only. Appends all of `values`, as many as there is room for here and the rest to `overflow` in one batch.
   /// False when that was refused: nothing was taken. Allocates when there is a rest and `overflow` insists on a span that
   /// it may write to: then it gets a copy.
@@ -124,6 +130,7 @@ class local_queue {
     return Capacity - distance(steal, tail);
   }
 
+  bool put(std::uint64_t head, T value);
   /// What came of a push that found the queue full.
   enum class full { handed_over, refused, taker_came_first };
   template <class Overflow>
@@ -142,20 +149,24 @@ template <class Overflow>
   requires overflow_for<Overflow, T>
 inline bool local_queue<T, Capacity, Policy>::push_back(T value, Overflow&& overflow) {
   _role.check("local_queue::push_back");
-  // relaxed: only we write it.
-  const index tail = _tail.load(std::memory_order_relaxed);
   for (;;) {
     // acquire, pairs with [R]: a taker has read its slots before we write them again (I4).
     const auto head = _head.load(std::memory_order_acquire);
-    if (distance(steal_of(head), tail) < Capacity) {
-      slot(tail).write() = value;
-      // [A] release, pairs with the taker's acquire of _tail: the slot is visible before the index that covers it.
-      _tail.store(forward(tail, 1), std::memory_order_release);
-      return true;
-    }
+    if (put(head, value)) return true;
     const full came = push_to_full(head, value, overflow);
     if (came != full::taker_came_first) return came == full::handed_over;
   }
+}
+
+/// Owner only. False: with this head there is no room.
+template <class T, std::size_t Capacity, class Policy>
+inline bool local_queue<T, Capacity, Policy>::put(std::uint64_t head, T value) {
+  const index tail = _tail.load(std::memory_order_relaxed);  // relaxed: only we write it
+  if (distance(steal_of(head), tail) >= Capacity) return false;
+  slot(tail).write() = value;
+  // [A] release, pairs with the taker's acquire of _tail: the slot is visible before the index that covers it.
+  _tail.store(forward(tail, 1), std::memory_order_release);
+  return true;
 }
 
 /// Owner only, on a queue that is full with `head`. Claims the older half as a taker would and offers it with `value` to

@@ -237,10 +237,16 @@ class FAIO_SCHEDULER_API worker {
   };
 
   work_item* next();
+  work_item* next_after_chores();
   work_item* next_private();
   work_item* before_the_ring(work_item* item);
   work_item* next_local();
-  void count_tick();
+  work_item* next_of_deque();
+  void count_tick() {
+    _tick.add();
+    ++_since_io;
+    ++_since_global;
+  }
   work_item* take_slot() noexcept;
   work_item* take_global_batch();
   work_item* steal();
@@ -263,7 +269,12 @@ class FAIO_SCHEDULER_API worker {
   void park(ioengine::time_point deadline);
   void notify_unless_watched();
   void notify_of_ring();
-  void put_into_ring(work_item& item);
+  void put_into_ring(work_item& item) {
+    if (_ring_is_whole && _ring.try_push_back(&item)) [[likely]]
+      return;
+    put_into_full_ring(item);
+  }
+  void put_into_full_ring(work_item& item);
   void note_ring_has(bool completions) noexcept {
     if (_only_completions.load(std::memory_order_relaxed) == completions) return;  // relaxed, both: a hint for thieves
     _only_completions.store(completions, std::memory_order_relaxed);
@@ -271,7 +282,13 @@ class FAIO_SCHEDULER_API worker {
   [[nodiscard]] bool sleeps_briefly() const noexcept;
   void found_work();
   void execute(work_item& item);
-  void flush_posts();
+  void end_search();
+  void run_bounced();
+  void flush_posts() {
+    if (!_outgoing.empty()) [[unlikely]]
+      hand_over_posts();
+  }
+  void hand_over_posts();
   std::size_t drive_io(std::size_t runs_next = 0);
   void limit_drive();
   void note_timers();
@@ -315,6 +332,8 @@ class FAIO_SCHEDULER_API worker {
   // Ticks since it last looked there. Counted, not taken from the tick's remainder: ticks also pass between two looks, while a
   // task bounces, and a remainder could be missed for ever.   NextTaskTest.BouncingTasksDoNotHideTheGlobalQueue
   std::uint32_t _since_io = 0;
+  std::uint32_t _io_interval = 0;    // the config's
+  bool _ring_is_whole = true;        // the config asks for no smaller one
   ioengine::time_point _drove_at{};  // when it last looked there
   long _times_lost = 0;              // its processor, as last seen
   std::uint32_t _since_global = 0;
