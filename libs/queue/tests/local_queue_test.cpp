@@ -125,6 +125,16 @@ TEST(LocalQueue, RefusesADestinationThatIsOverHalfFull) {
   EXPECT_THAT(drained(thief), ElementsAre(102, 103, 104, 105, 2, 3, 4));
 }
 
+TEST(LocalQueue, TakesOneMoreIfThereIsRoom) {
+  local_queue<number, 4> queue;
+  fill(queue, 1, 3);
+  EXPECT_TRUE(queue.try_push_back(4));
+  EXPECT_FALSE(queue.try_push_back(5));
+  EXPECT_EQ(queue.pop(), 1U);
+  EXPECT_TRUE(queue.try_push_back(5));
+  EXPECT_THAT(drained(queue), ElementsAre(2, 3, 4, 5));
+}
+
 TEST(LocalQueue, TakesOfABatchWhatFitsAndSaysHowMany) {
   local_queue<number, 4> queue;
   fill(queue, 1, 1);

@@ -62,13 +62,14 @@ void two_thieves_and_an_overflow_of_four(run& run) {
 }
 
 /// More room, and a second steal: the slots of the first are reused while the thief may still be reading them.
-void slots_are_reused_behind_a_thief(run& run) {
+template <class Push>
+void reuse_slots_behind_a_thief(run& run, Push push) {
   ring<2> owner, thief;
   ledger out;
   std::size_t pushed = 0;
   run.thread("owner", [&] {
     for (std::size_t i = 1; i <= 4; ++i) {
-      if (owner.push_back(pushed + 1, queue::no_overflow)) ++pushed;
+      if (push(owner, pushed + 1)) ++pushed;
       if (i % 2 == 0) {
         if (const auto value = owner.pop()) out.count(*value);
       }
@@ -84,6 +85,13 @@ void slots_are_reused_behind_a_thief(run& run) {
   pop_all(owner, out);
   pop_all(thief, out);
   out.expect_all(pushed);
+}
+
+void slots_are_reused_behind_a_thief(run& run) {
+  reuse_slots_behind_a_thief(run, [](auto& to, std::size_t value) { return to.push_back(value, queue::no_overflow); });
+}
+void slots_are_reused_if_there_is_room(run& run) {
+  reuse_slots_behind_a_thief(run, [](auto& to, std::size_t value) { return to.try_push_back(value); });
 }
 
 /// A thief that takes several, so that the copying has a middle, and an owner that pops meanwhile.
@@ -224,6 +232,7 @@ void an_observer_of_the_size(run& run) {
 const model all[] = {
     {"two_thieves_and_an_overflow", two_thieves_and_an_overflow},
     {"slots_are_reused_behind_a_thief", slots_are_reused_behind_a_thief},
+    {"slots_are_reused_if_there_is_room", slots_are_reused_if_there_is_room},
     {"half_of_four", half_of_four},
     {"stolen_from_the_thief", stolen_from_the_thief},
     {"batches_reuse_slots_behind_a_thief", batches_reuse_slots_behind_a_thief},

@@ -11,9 +11,12 @@ faio_add_mutant(local_queue_push_reuses_a_slot_too_early MODEL local_queue HEADE
     const auto head = _head.load(std::memory_order_acquire);]]
   REPLACE [[weakened.
     const auto head = _head.load(std::memory_order_relaxed);]])
+faio_add_mutant(local_queue_push_if_there_is_room_too_early MODEL local_queue HEADER ${header}
+  FIND [[return put(_head.load(std::memory_order_acquire), value);]]
+  REPLACE [[return put(_head.load(std::memory_order_relaxed), value);]])
 faio_add_mutant(local_queue_full_one_too_late MODEL local_queue HEADER ${header}
-  FIND [[if (distance(steal_of(head), tail) < Capacity) {]]
-  REPLACE [[if (distance(steal_of(head), tail) <= Capacity) {]])
+  FIND [[if (distance(steal_of(head), tail) >= Capacity) return false;]]
+  REPLACE [[if (distance(steal_of(head), tail) > Capacity) return false;]])
 faio_add_mutant(local_queue_sheds_under_a_thief MODEL local_queue HEADER ${header}
   FIND [[if (steal != first) return detail::hand_over<T>(overflow, {&value, 1}) ? full::handed_over : full::refused;]]
   REPLACE [[]])
