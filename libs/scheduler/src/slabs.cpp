@@ -67,17 +67,17 @@ bool slab_supply::add_region() noexcept {
   return true;
 }
 
-void* slab_supply::take() noexcept {
+auto slab_supply::take() noexcept -> taken {
   const std::lock_guard lock(_mutex);
   for (auto* from : {&_warm, &_cold}) {
     if (from->empty()) continue;
     void* const one = from->back();
     from->pop_back();
-    return one;
+    return {.slab = one, .has_pages = from == &_warm};
   }
-  if (_fresh == _fresh_end && !add_region()) return nullptr;
+  if (_fresh == _fresh_end && !add_region()) return {};
   ++_made;
-  return std::exchange(_fresh, _fresh + slab_size);
+  return {.slab = std::exchange(_fresh, _fresh + slab_size)};
 }
 
 void slab_supply::give_back(void* slab) noexcept {
@@ -127,12 +127,12 @@ block* slab_store::take(std::size_t block_size, std::size_t count, std::size_t& 
   while (taken < count) {
     if (_first == nullptr) {
       if (taken != 0) break;  // what there is will do
-      void* const room = slab_supply::instance().take();
+      const auto [room, has_pages] = slab_supply::instance().take();
       if (room == nullptr) break;
 #ifdef MADV_POPULATE_WRITE
       // One fault for all of its pages, in a class that grows. Where it is refused they come one by one.
       constexpr std::size_t grows = 4;
-      if (_slabs >= grows) (void)::madvise(room, slab_size, MADV_POPULATE_WRITE);
+      if (_slabs >= grows && !has_pages) (void)::madvise(room, slab_size, MADV_POPULATE_WRITE);
 #endif
       ++_slabs;
       link(*new (room) slab(block_size));

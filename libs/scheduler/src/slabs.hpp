@@ -5,7 +5,7 @@
 // I1  A block's slab is found by its address.
 // I2  A slab is in the list of its class while it has a block to give, and then only.
 // I3  A slab all of whose blocks are back belongs to nobody: the next class that needs one gets it. A few stay as they are, the pages of the others
-//     go back to the kernel. Regions stay: they are addresses, not memory.
+//     go back to the kernel. Regions stay: they are addresses, not memory.     FrameAllocator.KeepsThePagesOfABurstForTheNextButNotOfALargeOne
 //
 // Rejected: a malloc for each block. Outside of its main arena glibc asks the kernel for four KiB at a time, so a burst of spawns was a system call for every
 // dozen of tasks, besides a page fault for each page; and freed blocks are merged and split again. docs/adr/0018.
@@ -29,8 +29,12 @@ class slab_supply {
  public:
   static slab_supply& instance() noexcept;
 
-  /// Any thread. Null: there is no memory.
-  [[nodiscard]] void* take() noexcept;
+  struct taken {
+    void* slab = nullptr;  // null: there is no memory
+    bool has_pages = false;
+  };
+  /// Any thread.
+  [[nodiscard]] taken take() noexcept;
   /// Any thread.
   void give_back(void* slab) noexcept;
   /// Any thread. Bytes of slabs that somebody has. A moment's view.
@@ -41,7 +45,8 @@ class slab_supply {
  private:
   bool add_region() noexcept;
 
-  static constexpr std::size_t most_warm = 16;
+  /// 32 MiB. Bursts come again, and their pages cost more than their tasks: half of the time of 100,000 tasks that are spawned and awaited (ADR 27).
+  static constexpr std::size_t most_warm = 512;
   std::mutex _mutex;
   std::vector<void*> _warm;  // with their pages
   std::vector<void*> _cold;  // without; both have room for all there are

@@ -2,9 +2,11 @@
 #include "faio/scheduler/frame_allocator.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstring>
+#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -126,6 +128,36 @@ TEST(FrameAllocator, GivesMemoryBackAfterABurst) {
   EXPECT_LT(allocated() - before, kept + kept / 4);
   trim_frames();
   EXPECT_LT(allocated() - before, 8192U);
+}
+
+/// Bytes of the process that are in memory.
+std::size_t resident() {
+  std::ifstream from("/proc/self/statm");
+  std::size_t size = 0;
+  std::size_t pages = 0;
+  from >> size >> pages;
+  return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+TEST(FrameAllocator, KeepsThePagesOfABurstForTheNextButNotOfALargeOne) {
+  if (sanitized) GTEST_SKIP() << "sanitizers have an allocator of their own: nothing to measure";
+  const switched on(true);
+  constexpr std::size_t size = 1024;
+  constexpr std::size_t mebibyte = std::size_t{1} << 20;
+  const auto burst = [](std::size_t bytes) {
+    std::vector<void*> all(bytes / size);
+    for (auto& each : all) each = allocate_frame(size);
+    for (void* each : all) free_frame(each, size);
+  };
+  burst(8 * mebibyte);
+  trim_frames();
+  const std::size_t before = resident();
+  burst(8 * mebibyte);
+  EXPECT_GT(resident() - before, 6 * mebibyte);
+  burst(256 * mebibyte);
+  EXPECT_LT(resident() - before, 40 * mebibyte);
+  trim_frames();
+  EXPECT_LT(resident(), before + 2 * mebibyte);
 }
 
 TEST(FrameAllocator, WithoutRecyclingEachFrameGoesBackAtOnce) {

@@ -3,8 +3,8 @@
 //   thread's lists, one a class (by 16 bytes, up to 1 KiB)  <── a batch ──>  depot, shared, bounded  <──>  slabs (src/slabs.hpp)
 //
 // I1  A block knows its slab by its address: it may be freed on any thread, and the switch may be turned at any time.
-// I2  A thread keeps at most 64 KiB a class, the depot 16 batches a class; what is beyond goes back to its slab, and a slab's pages to the kernel, so
-//     memory shrinks after a burst.                              FrameAllocator.GivesMemoryBackAfterABurst
+// I2  A thread keeps at most 64 KiB a class, the depot 16 batches a class; what is beyond goes back to its slab, and a slab's pages to the kernel but for
+//     32 MiB of all of them, so memory shrinks after a burst. FrameAllocator.GivesMemoryBackAfterABurst, KeepsThePagesOfABurstForTheNextButNotOfALargeOne
 // A thread that only allocates lives on the batches of one that only frees.   FrameAllocator.MovesBatchesBetweenThreads
 //
 // Off in a program with the address sanitizer, which would not see a use after free through a list of our own: there every block is a malloc.
