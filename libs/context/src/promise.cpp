@@ -25,7 +25,7 @@ void promise_base::run_it(work_item& item) noexcept {
 /// none is the counter touched.
 std::coroutine_handle<> promise_base::finish_join() noexcept {
   fork_join& fork = *static_cast<fork_join*>(_next);
-  const std::uint32_t weight = _weight;
+  const std::uint32_t weight = this->weight();
   handle().destroy();
   if (fork.counter.is_all(weight)) return transfer_back(*fork.parent);
   scheduler::worker& here = *scheduler::current_worker();
@@ -34,8 +34,8 @@ std::coroutine_handle<> promise_base::finish_join() noexcept {
   work_item* const newest = here.pop_fork();
   if (newest == nullptr || &newest->how() != &how) return arrive(fork, weight, newest);
   auto& sibling = static_cast<promise_base&>(*newest);
-  if (sibling._end != end::joins || sibling._next != &fork) return arrive(fork, weight, newest);
-  sibling._weight += weight;
+  if (sibling.how_it_ends() != end::joins || sibling._next != &fork) return arrive(fork, weight, newest);
+  sibling._ending += weight * one_weight;
   return sibling.handle();
 }
 
@@ -58,7 +58,7 @@ promise_base* promise_base::next_awaited() noexcept {
 
 /// The coroutine that waits for it and owns its frame.
 promise_base* promise_base::waiting() noexcept {
-  switch (_end) {
+  switch (how_it_ends()) {
     case end::resumes:
       return static_cast<promise_base*>(_next);
     case end::joins:
@@ -78,7 +78,8 @@ void promise_base::destroy_tree(promise_base& root) noexcept {
     }
     const bool is_root = at == &root;
     promise_base* const up = is_root ? nullptr : at->waiting();
-    end_listener* const listener = is_root || at->_end != end::tells ? nullptr : static_cast<end_listener*>(at->_next);
+    end_listener* const listener =
+        is_root || at->how_it_ends() != end::tells ? nullptr : static_cast<end_listener*>(at->_next);
     if (up != nullptr && up->awaits(at)) up->awaits_nobody();
     at->handle().destroy();
     if (is_root) return;

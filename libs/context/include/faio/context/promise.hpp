@@ -89,19 +89,18 @@ class FAIO_CONTEXT_API promise_base : public scheduler::work_item {
 
   void belongs_to(scope& whose) noexcept { _scope = &whose; }
   void then_resume(promise_base& parent) noexcept {
-    _end = end::resumes;
+    _ending = word_of(end::resumes);
     _next = &parent;
     _scope = parent._scope;
     parent._awaits = reinterpret_cast<std::uintptr_t>(this);
   }
   void then_join(fork_join& fork) noexcept {
-    _end = end::joins;
-    _weight = 1;
+    _ending = word_of(end::joins) + one_weight;
     _next = &fork;
     _scope = fork.parent->_scope;
   }
   void then_tell(end_listener& listener) noexcept {
-    _end = end::tells;
+    _ending = word_of(end::tells);
     _next = &listener;
   }
 
@@ -133,13 +132,13 @@ class FAIO_CONTEXT_API promise_base : public scheduler::work_item {
 
   /// The coroutine has ended: destroys it and says who goes on.
   std::coroutine_handle<> finish() noexcept {
-    if (_end == end::resumes) [[likely]] {
+    if (how_it_ends() == end::resumes) [[likely]] {
       promise_base& parent = *static_cast<promise_base*>(_next);
       parent._awaits = 0;
       handle().destroy();
       return transfer_back(parent);
     }
-    if (_end == end::joins) return finish_join();
+    if (how_it_ends() == end::joins) return finish_join();
     end_listener& listener = *static_cast<end_listener*>(_next);
     handle().destroy();
     return listener.ended();
@@ -159,7 +158,11 @@ class FAIO_CONTEXT_API promise_base : public scheduler::work_item {
   // ---- end of the public interface ----
 
  private:
-  enum class end : std::uint8_t { resumes, joins, tells };
+  enum class end : std::uint32_t { resumes, joins, tells };
+  static constexpr std::uint64_t one_weight = std::uint64_t{1} << 32;
+  static constexpr std::uint64_t word_of(end one) noexcept { return static_cast<std::uint64_t>(one); }
+  [[nodiscard]] end how_it_ends() const noexcept { return static_cast<end>(static_cast<std::uint32_t>(_ending)); }
+  [[nodiscard]] std::uint32_t weight() const noexcept { return static_cast<std::uint32_t>(_ending >> 32); }
 
   static void run_it(work_item& item) noexcept;
   /// Its frame belongs to whoever waits for it, or to the runtime's list of tasks.
@@ -174,11 +177,10 @@ class FAIO_CONTEXT_API promise_base : public scheduler::work_item {
   static std::coroutine_handle<> arrive(fork_join& fork, std::uint32_t weight, work_item* other) noexcept;
 
   std::uintptr_t _awaits = 0;  // promise_base*, or child_list* with list_bit
-  // Set by whoever starts it, and not before: a fork makes ten of them for each that it waits for.
+  // Set by whoever starts it, and not before: a task is made and started by so many stores that each counts.
   scope* _scope;
-  void* _next;            // by _end: promise_base*, fork_join*, end_listener*
-  std::uint32_t _weight;  // in a fork
-  end _end;
+  void* _next;            // by how it ends: promise_base*, fork_join*, end_listener*
+  std::uint64_t _ending;  // [ weight in a fork : 32 | end : 32 ], so that one store sets both
 };
 
 /// For an await that need not wait, a lock that is free say. In await_ready: false when it is the loop's turn; then come_by_the_loop() in

@@ -66,7 +66,6 @@ class fork_awaiter_base : public child_list {
   }
 
   fork_join _fork;
-  std::size_t _seen = 0;  // of the children, by next_unended()
 };
 
 /// Awaitable and awaiter in one: between the tasks that it is given and the children that it starts there is nothing to be moved, and nothing to be looked at
@@ -74,10 +73,10 @@ class fork_awaiter_base : public child_list {
 template <class... T>
 class [[nodiscard("co_await it")]] when_all_awaitable final : fork_awaiter_base {
  public:
-  explicit when_all_awaitable(task<T>&... tasks) : fork_awaiter_base(sizeof...(T)) {
-    if (!(... && static_cast<bool>(tasks))) [[unlikely]]
-      throw_empty_task("when_all");
-    take_over(std::index_sequence_for<T...>{}, tasks...);
+  /// None of them is empty.
+  explicit when_all_awaitable(task<T>&... tasks) noexcept
+      : fork_awaiter_base(sizeof...(T)), _children{&tasks.coroutine()...} {
+    (tasks.forget(), ...);
   }
   /// Before it is awaited.
   when_all_awaitable(when_all_awaitable&& other) noexcept
@@ -110,10 +109,6 @@ class [[nodiscard("co_await it")]] when_all_awaitable final : fork_awaiter_base 
     return static_cast<promise&>(*_children[I]);
   }
   template <std::size_t... I>
-  void take_over(std::index_sequence<I...>, task<T>&... tasks) noexcept {
-    ((_children[I] = &tasks.coroutine(), tasks.forget()), ...);
-  }
-  template <std::size_t... I>
   void give_slots(std::index_sequence<I...>) noexcept {
     (child<I>().result_to(std::get<I>(_slots)), ...);
   }
@@ -140,13 +135,13 @@ class [[nodiscard("co_await it")]] when_all_awaitable final : fork_awaiter_base 
   template <std::size_t... I>
   promise_base* next(std::index_sequence<I...>) noexcept {
     promise_base* found = nullptr;
-    // A child that has ended has filled its slot.
+    // A child that has ended has filled its slot; one that was given before is null.
     static_cast<void>(
-        (... || (I >= _seen && std::get<I>(_slots).empty() && (found = &child<I>(), _seen = I + 1) != 0)));
+        (... || (std::get<I>(_slots).empty() && (found = std::exchange(_children[I], nullptr)) != nullptr)));
     return found;
   }
 
-  std::array<promise_base*, sizeof...(T)> _children{};
+  std::array<promise_base*, sizeof...(T)> _children;
   std::tuple<result_slot<T>...> _slots;
 };
 
@@ -269,6 +264,7 @@ class when_all_many_awaiter : fork_awaiter_base {
 
   std::span<task<T>> _tasks;
   slot_room<T> _slots;
+  std::size_t _seen = 0;  // of the children, by next_unended()
 };
 
 template <class T>
@@ -333,6 +329,8 @@ namespace faio {
 ///     auto [x, y] = co_await faio::when_all(add(1, 1), add(2, 2));                            // tests/when_all_test.cpp
 template <class... T>
 context::when_all_awaitable<T...> when_all(task<T>... tasks) {
+  if (!(... && static_cast<bool>(tasks))) [[unlikely]]
+    context::throw_empty_task("when_all");
   return context::when_all_awaitable<T...>(tasks...);
 }
 
