@@ -648,6 +648,72 @@ faio_add_mutant(channel_looks_for_a_receiver_before_the_lock MODEL channel HEADE
       const std::lock_guard lock(_mutex);
       if (came == channel_outcome::would_wait) return into(_senders, who);]])
 
+# ---- oneshot_core
+set(header libs/sync/include/faio/sync/oneshot_core.hpp)
+
+faio_add_mutant(oneshot_leaves_before_the_unlock MODEL oneshot HEADER ${header}
+  FIND [[    const bool last = word < one_end;]]
+  REPLACE [[    _word.store(word | locked, std::memory_order_release);
+    const bool last = word < one_end;]])
+faio_add_mutant(oneshot_alone_without_acquire MODEL oneshot HEADER ${header}
+  FIND [[if (_word.load(std::memory_order_acquire) < 2 * one_end)]]
+  REPLACE [[if (_word.load(std::memory_order_relaxed) < 2 * one_end)]])
+faio_add_mutant(oneshot_alone_too_early MODEL oneshot HEADER ${header}
+  FIND [[if (_word.load(std::memory_order_acquire) < 2 * one_end)]]
+  REPLACE [[if (_word.load(std::memory_order_acquire) < 3 * one_end)]])
+faio_add_mutant(oneshot_locked_relaxed MODEL oneshot HEADER ${header}
+  FIND [[word | locked, std::memory_order_acquire,]]
+  REPLACE [[word | locked, std::memory_order_relaxed,]])
+faio_add_mutant(oneshot_unlocked_relaxed MODEL oneshot HEADER ${header}
+  FIND [[_word.store(word, std::memory_order_release);]]
+  REPLACE [[_word.store(word, std::memory_order_relaxed);]])
+faio_add_mutant(oneshot_lock_is_not_looked_at MODEL oneshot HEADER ${header}
+  FIND [[if ((word & locked) == 0 &&]]
+  REPLACE [[if (]])
+faio_add_mutant(oneshot_sent_twice MODEL oneshot HEADER ${header}
+  FIND [[const bool can = (word & (sent | closed)) == 0;]]
+  REPLACE [[const bool can = (word & closed) == 0;]])
+faio_add_mutant(oneshot_sent_although_closed MODEL oneshot HEADER ${header}
+  FIND [[const bool can = (word & (sent | closed)) == 0;]]
+  REPLACE [[const bool can = (word & sent) == 0;]]
+  FIND2 [[      word &= ~full;
+      return oneshot_outcome::done;]]
+  REPLACE2 [[      word &= ~full;
+      return (word & closed) != 0 ? oneshot_outcome::closed : oneshot_outcome::done;]])
+faio_add_mutant(oneshot_refused_sender_stays MODEL oneshot HEADER ${header}
+  FIND [[      unlock(word);
+      return {.sent = false, .last = last};]]
+  REPLACE [[      unlock(word + leaving);
+      return {.sent = false, .last = false};]])
+faio_add_mutant(oneshot_full_although_somebody_got_it MODEL oneshot HEADER ${header}
+  FIND [[      unlock(word | sent);
+      first->wake();
+    } else {]]
+  REPLACE [[      unlock(word | sent | full);
+      first->wake();
+    } else {]])
+faio_add_mutant(oneshot_others_are_not_told MODEL oneshot HEADER ${header}
+  FIND [=[    } else if (_line.empty()) [[likely]] {]=]
+  REPLACE [[    } else if (true) {]])
+faio_add_mutant(oneshot_received_twice MODEL oneshot HEADER ${header}
+  FIND [[      word &= ~full;]]
+  REPLACE [[]])
+faio_add_mutant(oneshot_waits_for_nothing MODEL oneshot HEADER ${header}
+  FIND [[return (word & (sent | closed)) != 0 ? oneshot_outcome::closed]]
+  REPLACE [[return (word & sent) != 0 ? oneshot_outcome::closed]])
+faio_add_mutant(oneshot_close_forgets_those_in_line MODEL oneshot HEADER ${header}
+  FIND [[    tell_that_nothing_comes(all);]]
+  REPLACE [[]])
+faio_add_mutant(oneshot_told_nothing MODEL oneshot HEADER ${header}
+  FIND [[      one->closed.write() = true;]]
+  REPLACE [[]])
+faio_add_mutant(oneshot_cancel_before_the_line_is_forgotten MODEL oneshot HEADER ${header}
+  FIND [[if (!was_queued && who.state() == wait_state::idle) who.set_state(wait_state::canceled);]]
+  REPLACE [[]])
+faio_add_mutant(oneshot_canceled_one_goes_into_the_line MODEL oneshot HEADER ${header}
+  FIND [[if (who.state() == wait_state::canceled) {]]
+  REPLACE [[if (false) {]])
+
 # ---- wait_list
 set(header libs/sync/include/faio/sync/wait_list.hpp)
 
