@@ -46,7 +46,7 @@ class FAIO_SYNC_API lock_wait final : basic_task_waiter<lock_core::waiter>, sche
  private:
   /// When the item runs. False: it waits, and may be gone.
   bool goes_on() noexcept;
-  void call() noexcept override { context::schedule_announced(waiting(), *this); }
+  void call() noexcept override { schedule_announced(*this); }
   bool withdraw() noexcept override { return _from.cancel(*this); }
 
   static void run_it(work_item& item) noexcept;
