@@ -585,10 +585,11 @@ faio_add_mutant(stop_list_takes_and_leaves_it_in MODEL stop HEADER ${header}
 set(header libs/sync/include/faio/sync/biased_lock.hpp)
 
 faio_add_mutant(biased_lock_owner_does_not_look_again MODEL biased_lock HEADER ${header}
-  FIND [=[      Policy::light_barrier();
-      if (_owner.load(std::memory_order_relaxed) == me) [[likely]] {]=]
-  REPLACE [[      Policy::light_barrier();
-      {]])
+  FIND [=[    Policy::light_barrier();
+    if (_owner.load(std::memory_order_relaxed) == me) [[likely]]
+      return true;]=]
+  REPLACE [[    Policy::light_barrier();
+    return true;]])
 faio_add_mutant(biased_lock_without_the_heavy_barrier MODEL biased_lock HEADER ${header}
   FIND [[    Policy::heavy_barrier();]]
   REPLACE [[]])
@@ -599,10 +600,8 @@ faio_add_mutant(biased_lock_waits_relaxed MODEL biased_lock HEADER ${header}
   FIND [[_inside.load(std::memory_order_acquire)]]
   REPLACE [[_inside.load(std::memory_order_relaxed)]])
 faio_add_mutant(biased_lock_owner_leaves_without_release MODEL biased_lock HEADER ${header}
-  FIND [[      _by_owner.write() = false;
-      _inside.store(false, std::memory_order_release);]]
-  REPLACE [[      _by_owner.write() = false;
-      _inside.store(false, std::memory_order_relaxed);]])
+  FIND [[_inside.store(false, std::memory_order_release);]]
+  REPLACE [[_inside.store(false, std::memory_order_relaxed);]])
 faio_add_mutant(biased_lock_ownership_is_not_ended MODEL biased_lock HEADER ${header}
   FIND [[if (_owner.load(std::memory_order_relaxed) != nullptr) end_ownership();]]
   REPLACE [[]])
@@ -633,20 +632,45 @@ faio_add_mutant(channel_close_forgets_senders MODEL channel HEADER ${header}
   FIND [[for (auto* line : {&_senders, &_receivers}) {]]
   REPLACE [[for (auto* line : {&_receivers}) {]])
 faio_add_mutant(channel_closed_before_it_is_drained MODEL channel HEADER ${header}
-  FIND [[    if (length() != 0) take(place);]]
+  FIND [[    if (const std::size_t size = length(); size != 0) {]]
   REPLACE [[    if (is_closed()) return channel_outcome::closed;
-    if (length() != 0) take(place);]])
+    if (const std::size_t size = length(); size != 0) {]])
 faio_add_mutant(channel_room_is_not_told_to_senders MODEL channel HEADER ${header}
   FIND [[    sender = static_cast<waiter*>(_senders.pop_front());]]
   REPLACE [[    if (!place) sender = static_cast<waiter*>(_senders.pop_front());]])
 faio_add_mutant(channel_looks_for_a_receiver_before_the_lock MODEL channel HEADER ${header}
-  FIND [[      const std::lock_guard lock(_mutex);
+  FIND [[      const holder lock(_mutex, me...);
       const auto came = pass_on(*who.value.write(), receiver);
       if (came == channel_outcome::would_wait) return into(_senders, who);]]
   REPLACE [[      channel_outcome came;
       { const std::lock_guard lock(_mutex); came = pass_on(*who.value.write(), receiver); }
       const std::lock_guard lock(_mutex);
       if (came == channel_outcome::would_wait) return into(_senders, who);]])
+
+faio_add_mutant(channel_short_way_passes_a_receiver MODEL channel HEADER ${header}
+  FIND [[if (!_receivers.empty() || is_closed())]]
+  REPLACE [[if (is_closed())]])
+faio_add_mutant(channel_short_way_sends_although_closed MODEL channel HEADER ${header}
+  FIND [[if (!_receivers.empty() || is_closed())]]
+  REPLACE [[if (!_receivers.empty())]])
+faio_add_mutant(channel_short_way_overfills MODEL channel HEADER ${header}
+  FIND [[const bool has_room = size < _capacity;]]
+  REPLACE [[const bool has_room = _capacity != 0 && size <= _capacity;]])
+faio_add_mutant(channel_short_way_passes_a_sender MODEL channel HEADER ${header}
+  FIND [=[    if (!_senders.empty()) [[unlikely]]]=]
+  REPLACE [[    if (length() == 0 && !_senders.empty())]])
+faio_add_mutant(channel_short_way_waits_although_closed MODEL channel HEADER ${header}
+  FIND [[!_senders.empty() || is_closed() || who.state() == wait_state::canceled)]]
+  REPLACE [[!_senders.empty() || who.state() == wait_state::canceled)]])
+faio_add_mutant(channel_short_way_waits_although_canceled MODEL channel HEADER ${header}
+  FIND [[!_senders.empty() || is_closed() || who.state() == wait_state::canceled)]]
+  REPLACE [[!_senders.empty() || is_closed())]])
+faio_add_mutant(channel_short_way_waits_beside_a_value MODEL channel HEADER ${header}
+  FIND [[if (length() != 0 || !_senders.empty() || is_closed()]]
+  REPLACE [[if (!_senders.empty() || is_closed()]])
+faio_add_mutant(channel_short_way_waits_beside_a_sender MODEL channel HEADER ${header}
+  FIND [[if (length() != 0 || !_senders.empty() || is_closed()]]
+  REPLACE [[if (length() != 0 || is_closed()]])
 
 # ---- oneshot_core
 set(header libs/sync/include/faio/sync/oneshot_core.hpp)

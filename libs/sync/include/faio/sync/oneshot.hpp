@@ -132,7 +132,8 @@ class oneshot {
       return true;
     }
     result<T> await_resume() noexcept {
-      if (_outcome == oneshot_outcome::queued) _outcome = outcome_in_line();
+      if (_outcome == oneshot_outcome::queued) [[likely]]
+        return end_of_wait();
       if (_outcome != oneshot_outcome::done) [[unlikely]]
         return std::unexpected(to_error(_outcome));
       return std::move(_core.value());
@@ -140,21 +141,22 @@ class oneshot {
 
    private:
     /// A place is made only for one who must wait.
-    bool wait(context::promise_base& waiting) {
+    [[gnu::noinline]] bool wait(context::promise_base& waiting) {
       ::new (static_cast<void*>(&_place)) place(_core);
       _outcome = oneshot_outcome::queued;
       const auto came = _place.begin(waiting) ? _core.receive_or_wait(_place) : oneshot_outcome::canceled;
-      if (came == oneshot_outcome::queued) return true;  // and may be elsewhere by now
+      if (came == oneshot_outcome::queued) [[likely]]
+        return true;  // and may be elsewhere by now
       leave_place(came);
       return false;
     }
-    oneshot_outcome outcome_in_line() noexcept {
+    [[gnu::noinline]] result<T> end_of_wait() noexcept {
       const bool canceled = _place.state() == wait_state::canceled;
-      const auto came = canceled               ? oneshot_outcome::canceled
-                        : _place.closed.read() ? oneshot_outcome::closed
-                                               : oneshot_outcome::done;
-      leave_place(came);
-      return came;
+      const bool closed = _place.closed.read();
+      leave_place(oneshot_outcome::would_wait);
+      if (canceled || closed) [[unlikely]]
+        return std::unexpected(to_error(canceled ? oneshot_outcome::canceled : oneshot_outcome::closed));
+      return std::move(_core.value());
     }
     void leave_place(oneshot_outcome came) noexcept {
       _place.end();
