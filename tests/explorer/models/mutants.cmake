@@ -537,6 +537,15 @@ faio_add_mutant(lock_core_guesses_without_holding_it MODEL lock_core HEADER ${he
       }
       if ((word & waiting)]])
 
+faio_add_mutant(lock_core_joins_an_empty_line_unseen MODEL lock_core HEADER ${header}
+  FIND [[return !_line.empty() && (_word.load(std::memory_order_relaxed) & called) == 0;]]
+  REPLACE [[return (_word.load(std::memory_order_relaxed) & called) == 0;]])
+faio_add_mutant(lock_core_called_one_guesses_that_others_wait MODEL lock_core HEADER ${header}
+  FIND [[    _guess.write() = locked;
+    waiter* const next]]
+  REPLACE [[    _guess.write() = others_wait;
+    waiter* const next]])
+
 # ---- stop_list
 set(header libs/context/include/faio/context/stop_list.hpp)
 
