@@ -113,13 +113,14 @@ class basic_channel_core {
     _mutex.unlock_as_owner();
     return quick::done;
   }
-  /// After `held`, as try_send().
+  /// After `held`: it is closed, or a receiver is in line, and gets `value`.
   channel_outcome send_as_owner(T& value) noexcept {
-    waiter* receiver = nullptr;
-    const auto came = pass_on(value, receiver);
+    waiter* const receiver = is_closed() ? nullptr : static_cast<waiter*>(_receivers.pop_front());
+    if (receiver != nullptr) receiver->value.write().emplace(std::move(value));
     _mutex.unlock_as_owner();
-    if (receiver != nullptr) receiver->wake();
-    return came;
+    if (receiver == nullptr) return channel_outcome::closed;
+    receiver->wake();
+    return channel_outcome::done;
   }
   /// After `held`, as try_receive().
   channel_outcome receive_as_owner(std::optional<T>& place) noexcept {

@@ -78,7 +78,8 @@ class oneshot {
       return *this;
     }
     ~sender_type() {
-      if (_to != nullptr && _to->leave()) delete _to;
+      if (_to != nullptr) [[unlikely]]
+        leave(_to);
     }
     /// Any thread, once. errc::closed: nobody receives any more, or it was sent already.
     result<void> send(T value) {
@@ -94,6 +95,10 @@ class oneshot {
 
    private:
     friend class oneshot;
+    /// A function of its own: a sender is moved about, and nearly all that are destroyed are empty.
+    [[gnu::noinline]] static void leave(core* from) noexcept {
+      if (from->leave()) delete from;
+    }
     explicit sender_type(core* to) noexcept : _to(to) {}
     core* _to;
   };

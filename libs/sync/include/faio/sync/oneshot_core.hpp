@@ -86,7 +86,7 @@ class basic_oneshot_core {
     return (_word.load(std::memory_order_relaxed) & (sent | closed)) == 0;  // relaxed: a guess
   }
   /// done: the value is the caller's, in value().
-  [[nodiscard]] oneshot_outcome try_receive() noexcept {
+  [[nodiscard, gnu::noinline]] oneshot_outcome try_receive() noexcept {
     std::uint32_t word = lock();
     const auto came = receive(word);
     unlock(word);
