@@ -1,6 +1,7 @@
 // lock_awaiter -- into the line, and what happens when one that was woken runs.
 #include "faio/sync/lock_awaiter.hpp"
 
+#include <new>
 #include <utility>
 
 namespace faio::sync {
@@ -33,6 +34,12 @@ bool lock_wait::goes_on() noexcept {
 void lock_wait::run_it(work_item& item) noexcept {
   auto& self = static_cast<lock_wait&>(item);
   if (self.goes_on()) static_cast<work_item&>(self.waiting()).run();
+}
+
+bool lock_awaiter::begin_to_wait(context::promise_base& waiting) {
+  ::new (static_cast<void*>(&_wait)) lock_wait(_from);
+  _waits = true;
+  return _wait.begin_to_wait(waiting, _stop, !_tried);
 }
 
 void take_blocking(lock_core& from, const char* call) {

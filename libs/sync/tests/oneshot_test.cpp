@@ -79,5 +79,101 @@ TEST(OneshotTest, CloseTellsTheSender) {
   EXPECT_TRUE(failed_with(sender.send(1), errc::closed));
 }
 
+TEST(OneshotTest, ASenderThatIsReplacedClosesWhatItHad) {
+  oneshot<int> first;
+  oneshot<int> second;
+  auto sender = first.sender();
+  sender = second.sender();
+  EXPECT_TRUE(failed_with(first.try_recv(), errc::closed));
+  EXPECT_TRUE(sender.send(2));
+  EXPECT_EQ(second.try_recv(), 2);
+  EXPECT_TRUE(failed_with(sender.send(3), errc::closed)) << "it has sent";
+}
+
+TEST(OneshotTest, AReceiverThatIsReplacedIsGone) {
+  oneshot<int> answer;
+  auto first = answer.sender();
+  answer = oneshot<int>();
+  auto second = answer.sender();
+  EXPECT_TRUE(failed_with(first.send(1), errc::closed));
+  EXPECT_TRUE(second.send(2));
+  EXPECT_EQ(answer.try_recv(), 2);
+}
+
+TEST(OneshotTest, OneOfManyWhoReceiveGetsItAndTheOthersAreTold) {
+  runtime_context ctx{{.workers = 1}};
+  oneshot<int> answer;
+  int got = 0;
+  int told = 0;
+  auto wait = [&]() -> task<> {
+    const auto came = co_await answer.recv();
+    came ? ++got : ++told;
+    EXPECT_TRUE(came || came.error() == errc::closed);
+  };
+  auto first = spawn_until_it_waits(ctx, wait());
+  auto second = spawn_until_it_waits(ctx, wait());
+  auto third = spawn_until_it_waits(ctx, wait());
+  EXPECT_TRUE(answer.send(1));
+  first.get();
+  second.get();
+  third.get();
+  EXPECT_EQ(got, 1);
+  EXPECT_EQ(told, 2);
+}
+
+TEST(OneshotTest, AValueThatWasSentIsThereAfterClose) {
+  oneshot<int> answer;
+  EXPECT_TRUE(answer.sender().send(1));
+  answer.close();
+  EXPECT_EQ(answer.blocking_recv(), 1);
+  EXPECT_TRUE(failed_with(answer.blocking_recv(), errc::closed));
+}
+
+/// Sent and never received, or on its way back: destroyed once.
+TEST(OneshotTest, AValueThatNobodyReceivesGoesWithIt) {
+  const auto value = std::make_shared<int>(1);
+  {
+    oneshot<std::shared_ptr<int>> answer;
+    auto sender = answer.sender();
+    EXPECT_TRUE(sender.send(value));
+    EXPECT_EQ(value.use_count(), 2);
+  }
+  EXPECT_EQ(value.use_count(), 1);
+  {
+    oneshot<std::shared_ptr<int>> answer;
+    auto sender = answer.sender();
+    answer.close();
+    EXPECT_TRUE(failed_with(sender.send(value), errc::closed));
+  }
+  EXPECT_EQ(value.use_count(), 1);
+}
+
+TEST(OneshotTest, AValueMayWantMoreAlignmentThanAFrameHas) {
+  struct alignas(128) line {
+    int n = 0;
+  };
+  oneshot<line> answer;
+  EXPECT_TRUE(answer.sender().send(line{5}));
+  const auto got = answer.try_recv();
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->n, 5);
+}
+
+/// Both ends go at the same moment, on two threads: one of them frees what they share, and the sanitizers see that it does.
+TEST(OneshotTest, BothEndsMayGoAtOnce) {
+  const std::uint64_t rounds = rounds_of_this_run(2000);
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    auto answer = std::make_unique<oneshot<std::unique_ptr<int>>>();
+    auto sender = answer->sender();
+    std::jthread thread([to = std::move(sender), sends = round % 2 == 0]() mutable {
+      if (sends) (void)to.send(std::make_unique<int>(1));
+    });
+    if (round % 4 < 2) {
+      EXPECT_EQ(answer->blocking_recv().has_value(), round % 2 == 0);
+    }
+    answer.reset();
+  }
+}
+
 }  // namespace
 }  // namespace faio::sync

@@ -240,6 +240,35 @@ TEST(RuntimeEndTest, NothingIsLeftOfAnyWaitThatIsDestroyed) {
   EXPECT_THROW(meeting.arrive_and_drop(), std::logic_error);
 }
 
+TEST(RuntimeEndTest, AnAnswerToAFrameThatNeverWentOnIsGoneWithIt) {
+  oneshot<std::shared_ptr<int>> answer;
+  const auto value = std::make_shared<int>(1);
+  destroy_after([&] { EXPECT_TRUE(answer.sender().send(value)); },
+                [](oneshot<std::shared_ptr<int>>& from) -> task<> {
+                  (void)co_await from.recv();
+                  ADD_FAILURE() << "it should never go on";
+                }(answer));
+  EXPECT_TRUE(failed_with(answer.try_recv(), errc::closed));
+}
+
+/// An answer comes from outside at the very moment when the runtime destroys the one who asked.
+TEST(RuntimeEndTest, AnAnswerFromOutsideAndTheEndMayMeet) {
+  const std::uint64_t rounds = rounds_of_this_run(500);
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    std::latch begun(1);
+    oneshot<std::unique_ptr<int>> answer;
+    auto sender = answer.sender();
+    auto ctx = std::make_unique<runtime_context>(config{.workers = 1, .stop_grace = 0ns});
+    (void)ctx->spawn([&]() -> task<> {
+      begun.count_down();
+      (void)co_await answer.recv();
+    });
+    begun.wait();
+    std::jthread answers([&] { EXPECT_TRUE(sender.send(std::make_unique<int>(1))); });
+    ctx.reset();
+  }
+}
+
 /// A thread gives tasks what they wait for at the very moment when their runtime, without any grace, destroys them.
 TEST(RuntimeEndTest, AGrantFromOutsideAndTheEndMayMeet) {
   const std::uint64_t rounds = rounds_of_this_run(500);

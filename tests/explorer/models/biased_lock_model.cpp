@@ -14,11 +14,22 @@ struct guarded {
 
   void use(const void* me) {
     lock.lock(me);
+    count();
+    lock.unlock();
+  }
+  /// The short way, if the lock is one's own.
+  void use_as_owner(const void* me) {
+    if (!lock.try_lock_as_owner(me)) return use(me);
+    count();
+    lock.unlock_as_owner();
+  }
+
+ private:
+  void count() {
     check(!taken.read(), "one at a time");
     taken.write() = true;
     ++counter.write();
     taken.write() = false;
-    lock.unlock();
   }
 };
 
@@ -30,6 +41,20 @@ void an_owner_and_another(run& run) {
   const int second = 2;
   run.thread("owner", [&] {
     for (int i = 0; i < 4; ++i) it.use(&first);
+  });
+  run.thread("other", [&] { it.use(&second); });
+  run.join();
+  check(it.counter.read() == 5, "each was counted");
+}
+
+/// The same, by the short way once the lock is its own.
+template <class Policy>
+void an_owner_by_the_short_way_and_another(run& run) {
+  guarded<Policy> it;
+  const int first = 1;
+  const int second = 2;
+  run.thread("owner", [&] {
+    for (int i = 0; i < 4; ++i) it.use_as_owner(&first);
   });
   run.thread("other", [&] { it.use(&second); });
   run.join();
@@ -67,6 +92,7 @@ void an_owner_and_two_others(run& run) {
 
 const model all[] = {
     {"an_owner_and_another", an_owner_and_another<atomics>},
+    {"an_owner_by_the_short_way_and_another", an_owner_by_the_short_way_and_another<atomics>},
     {"two_owners", two_owners<atomics>},
     {"an_owner_and_two_others", an_owner_and_two_others<atomics>},
     {"an_owner_and_another_without_membarrier", an_owner_and_another<fenced_atomics>},

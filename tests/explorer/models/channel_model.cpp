@@ -43,6 +43,147 @@ void drain(core& from, ledger& out) {
   }
 }
 
+// The short way, as the awaiters of channel.hpp take it. That the lock is one's own is biased_lock_model's concern: here it is any lock.
+struct owner_atomics : atomics {
+  class mutex : public atomics::mutex {
+   public:
+    bool try_lock_as_owner(int /*here*/) {
+      lock();
+      return true;
+    }
+    void unlock_as_owner() { unlock(); }
+  };
+};
+using owned_core = sync::basic_channel_core<std::size_t, owner_atomics>;
+using owned_waiter = line_waiter<owned_core::waiter>;
+using quick = owned_core::quick;
+constexpr int here = 0;
+
+channel_outcome outcome_of(owned_waiter& one, channel_outcome came) {
+  if (came != channel_outcome::queued) return came;
+  one.wait();
+  if (one.state() == sync::wait_state::canceled) return channel_outcome::canceled;
+  check(one.state() == sync::wait_state::granted, "it was woken for a reason");
+  return one.closed.read() ? channel_outcome::closed : channel_outcome::done;
+}
+channel_outcome send_here(owned_core& to, std::size_t value) {
+  const auto quickly = to.send_here(value, here);
+  if (quickly == quick::done) return channel_outcome::done;
+  if (quickly == quick::held) {
+    const auto came = to.send_as_owner(value);
+    if (came != channel_outcome::would_wait) return came;
+  }
+  owned_waiter me;
+  me.value.write().emplace(value);
+  return outcome_of(me, to.send_or_wait(me));
+}
+channel_outcome receive_here(owned_core& from, owned_waiter& me, ledger& out) {
+  std::size_t value = 0;
+  std::optional<std::size_t> place;
+  auto quickly = from.receive_here(&value, here);
+  if (quickly == quick::done) {
+    out.count(value);
+    return channel_outcome::done;
+  }
+  auto came = channel_outcome::would_wait;
+  if (quickly == quick::held) came = from.receive_as_owner(place);
+  if (came == channel_outcome::would_wait) {
+    quickly = from.wait_here(me, here);
+    if (quickly == quick::done) {
+      came = outcome_of(me, channel_outcome::queued);
+    } else {
+      came = from.receive_as_owner(me.value.write());
+      if (came == channel_outcome::would_wait) came = channel_outcome::canceled;
+    }
+    place = me.value.read();
+  }
+  check(place.has_value() == (came == channel_outcome::done), "a value came, or it says why not");
+  if (place) out.count(*place);
+  return came;
+}
+
+template <std::size_t Capacity>
+void the_short_way(run& run) {
+  owned_core channel(Capacity);
+  ledger out;
+  run.thread("sender", [&] {
+    for (std::size_t i = 1; i <= 2; ++i) check(send_here(channel, i) == channel_outcome::done, "sent");
+  });
+  run.thread("receiver", [&] {
+    for (int i = 0; i < 2; ++i) {
+      owned_waiter me;
+      check(receive_here(channel, me, out) == channel_outcome::done, "received");
+    }
+  });
+  run.join();
+  out.expect_all(2);
+}
+/// Closed in the middle, as in closing().
+void the_short_way_and_closing(run& run) {
+  owned_core channel(1);
+  ledger out;
+  std::size_t sent = 0;
+  run.thread("sender", [&] {
+    for (std::size_t i = 1; i <= 2; ++i) {
+      if (send_here(channel, i) == channel_outcome::done) ++sent;
+    }
+  });
+  run.thread("closer", [&] { channel.close(); });
+  run.thread("receiver", [&] {
+    for (;;) {
+      owned_waiter me;
+      const auto came = receive_here(channel, me, out);
+      if (came != channel_outcome::done) return check(came == channel_outcome::closed, "nobody has stopped it");
+    }
+  });
+  run.join();
+  check(channel.size() == 0, "receivers drain it before they are told");
+  out.expect_all(sent);
+}
+/// A receiver is asked to give up while a value comes.
+void the_short_way_and_a_stop(run& run) {
+  owned_core channel(1);
+  ledger out;
+  owned_waiter who;
+  bool got = false;
+  run.thread("receiver", [&] {
+    const auto came = receive_here(channel, who, out);
+    check(came == channel_outcome::done || came == channel_outcome::canceled, "one of both");
+    got = came == channel_outcome::done;
+  });
+  run.thread("sender", [&] { check(send_here(channel, 1) == channel_outcome::done, "there is room"); });
+  run.thread("canceler", [&] {
+    if (channel.cancel(who)) who.wake();
+  });
+  run.join();
+  check(channel.size() == (got ? 0U : 1U), "the value is in one place");
+}
+/// Nothing is ever sent.
+void the_short_way_is_stopped(run& run) {
+  owned_core channel(1);
+  ledger out;
+  owned_waiter who;
+  run.thread("receiver", [&] { check(receive_here(channel, who, out) == channel_outcome::canceled, "canceled"); });
+  run.thread("canceler", [&] {
+    if (channel.cancel(who)) who.wake();
+  });
+  run.join();
+}
+/// Room that the short way makes is for the first in line.
+void the_short_way_makes_room(run& run) {
+  owned_core channel(1);
+  ledger out;
+  run.thread("sender", [&] {
+    for (std::size_t i = 1; i <= 2; ++i) check(send_here(channel, i) == channel_outcome::done, "sent");
+  });
+  run.thread("receiver", [&] {
+    owned_waiter me;
+    check(receive_here(channel, me, out) == channel_outcome::done, "received");
+  });
+  run.join();
+  check(channel.size() == 1, "the second is in the ring");
+}
+
 /// Two senders, two receivers.
 template <std::size_t Capacity>
 void many_to_many(run& run) {
@@ -236,6 +377,12 @@ const model all[] = {
     {"room_is_for_the_first_in_line", room_is_for_the_first_in_line},
     {"canceled", canceled},
     {"closed_and_canceled", closed_and_canceled},
+    {"the_short_way", the_short_way<1>},
+    {"the_short_way_to_a_rendezvous", the_short_way<0>},
+    {"the_short_way_and_closing", the_short_way_and_closing},
+    {"the_short_way_and_a_stop", the_short_way_and_a_stop},
+    {"the_short_way_is_stopped", the_short_way_is_stopped},
+    {"the_short_way_makes_room", the_short_way_makes_room},
 };
 
 }  // namespace

@@ -540,6 +540,15 @@ faio_add_mutant(lock_core_guesses_without_holding_it MODEL lock_core HEADER ${he
       }
       if ((word & waiting)]])
 
+faio_add_mutant(lock_core_joins_an_empty_line_unseen MODEL lock_core HEADER ${header}
+  FIND [[return !_line.empty() && (_word.load(std::memory_order_relaxed) & called) == 0;]]
+  REPLACE [[return (_word.load(std::memory_order_relaxed) & called) == 0;]])
+faio_add_mutant(lock_core_called_one_guesses_that_others_wait MODEL lock_core HEADER ${header}
+  FIND [[    _guess.write() = locked;
+    waiter* const next]]
+  REPLACE [[    _guess.write() = others_wait;
+    waiter* const next]])
+
 # ---- stop_list
 set(header libs/context/include/faio/context/stop_list.hpp)
 
@@ -588,10 +597,11 @@ faio_add_mutant(stop_list_takes_and_leaves_it_in MODEL stop HEADER ${header}
 set(header libs/sync/include/faio/sync/biased_lock.hpp)
 
 faio_add_mutant(biased_lock_owner_does_not_look_again MODEL biased_lock HEADER ${header}
-  FIND [=[      Policy::light_barrier();
-      if (_owner.load(std::memory_order_relaxed) == me) [[likely]] {]=]
-  REPLACE [[      Policy::light_barrier();
-      {]])
+  FIND [=[    Policy::light_barrier();
+    if (_owner.load(std::memory_order_relaxed) == me) [[likely]]
+      return true;]=]
+  REPLACE [[    Policy::light_barrier();
+    return true;]])
 faio_add_mutant(biased_lock_without_the_heavy_barrier MODEL biased_lock HEADER ${header}
   FIND [[    Policy::heavy_barrier();]]
   REPLACE [[]])
@@ -602,10 +612,8 @@ faio_add_mutant(biased_lock_waits_relaxed MODEL biased_lock HEADER ${header}
   FIND [[_inside.load(std::memory_order_acquire)]]
   REPLACE [[_inside.load(std::memory_order_relaxed)]])
 faio_add_mutant(biased_lock_owner_leaves_without_release MODEL biased_lock HEADER ${header}
-  FIND [[      _by_owner.write() = false;
-      _inside.store(false, std::memory_order_release);]]
-  REPLACE [[      _by_owner.write() = false;
-      _inside.store(false, std::memory_order_relaxed);]])
+  FIND [[_inside.store(false, std::memory_order_release);]]
+  REPLACE [[_inside.store(false, std::memory_order_relaxed);]])
 faio_add_mutant(biased_lock_ownership_is_not_ended MODEL biased_lock HEADER ${header}
   FIND [[if (_owner.load(std::memory_order_relaxed) != nullptr) end_ownership();]]
   REPLACE [[]])
@@ -636,20 +644,111 @@ faio_add_mutant(channel_close_forgets_senders MODEL channel HEADER ${header}
   FIND [[for (auto* line : {&_senders, &_receivers}) {]]
   REPLACE [[for (auto* line : {&_receivers}) {]])
 faio_add_mutant(channel_closed_before_it_is_drained MODEL channel HEADER ${header}
-  FIND [[    if (length() != 0) take(place);]]
+  FIND [[    if (const std::size_t size = length(); size != 0) {]]
   REPLACE [[    if (is_closed()) return channel_outcome::closed;
-    if (length() != 0) take(place);]])
+    if (const std::size_t size = length(); size != 0) {]])
 faio_add_mutant(channel_room_is_not_told_to_senders MODEL channel HEADER ${header}
   FIND [[    sender = static_cast<waiter*>(_senders.pop_front());]]
   REPLACE [[    if (!place) sender = static_cast<waiter*>(_senders.pop_front());]])
 faio_add_mutant(channel_looks_for_a_receiver_before_the_lock MODEL channel HEADER ${header}
-  FIND [[      const std::lock_guard lock(_mutex);
+  FIND [[      const holder lock(_mutex, me...);
       const auto came = pass_on(*who.value.write(), receiver);
       if (came == channel_outcome::would_wait) return into(_senders, who);]]
   REPLACE [[      channel_outcome came;
       { const std::lock_guard lock(_mutex); came = pass_on(*who.value.write(), receiver); }
       const std::lock_guard lock(_mutex);
       if (came == channel_outcome::would_wait) return into(_senders, who);]])
+
+faio_add_mutant(channel_short_way_passes_a_receiver MODEL channel HEADER ${header}
+  FIND [[if (!_receivers.empty() || is_closed())]]
+  REPLACE [[if (is_closed())]])
+faio_add_mutant(channel_short_way_sends_although_closed MODEL channel HEADER ${header}
+  FIND [[if (!_receivers.empty() || is_closed())]]
+  REPLACE [[if (!_receivers.empty())]])
+faio_add_mutant(channel_short_way_overfills MODEL channel HEADER ${header}
+  FIND [[const bool has_room = size < _capacity;]]
+  REPLACE [[const bool has_room = _capacity != 0 && size <= _capacity;]])
+faio_add_mutant(channel_short_way_passes_a_sender MODEL channel HEADER ${header}
+  FIND [=[    if (!_senders.empty()) [[unlikely]]]=]
+  REPLACE [[    if (length() == 0 && !_senders.empty())]])
+faio_add_mutant(channel_short_way_waits_although_closed MODEL channel HEADER ${header}
+  FIND [[!_senders.empty() || is_closed() || who.state() == wait_state::canceled)]]
+  REPLACE [[!_senders.empty() || who.state() == wait_state::canceled)]])
+faio_add_mutant(channel_short_way_waits_although_canceled MODEL channel HEADER ${header}
+  FIND [[!_senders.empty() || is_closed() || who.state() == wait_state::canceled)]]
+  REPLACE [[!_senders.empty() || is_closed())]])
+faio_add_mutant(channel_short_way_waits_beside_a_value MODEL channel HEADER ${header}
+  FIND [[if (length() != 0 || !_senders.empty() || is_closed()]]
+  REPLACE [[if (!_senders.empty() || is_closed()]])
+faio_add_mutant(channel_short_way_waits_beside_a_sender MODEL channel HEADER ${header}
+  FIND [[if (length() != 0 || !_senders.empty() || is_closed()]]
+  REPLACE [[if (length() != 0 || is_closed()]])
+
+# ---- oneshot_core
+set(header libs/sync/include/faio/sync/oneshot_core.hpp)
+
+faio_add_mutant(oneshot_leaves_before_the_unlock MODEL oneshot HEADER ${header}
+  FIND [[    const bool last = word < one_end;]]
+  REPLACE [[    _word.store(word | locked, std::memory_order_release);
+    const bool last = word < one_end;]])
+faio_add_mutant(oneshot_alone_without_acquire MODEL oneshot HEADER ${header}
+  FIND [[if (_word.load(std::memory_order_acquire) < 2 * one_end)]]
+  REPLACE [[if (_word.load(std::memory_order_relaxed) < 2 * one_end)]])
+faio_add_mutant(oneshot_alone_too_early MODEL oneshot HEADER ${header}
+  FIND [[if (_word.load(std::memory_order_acquire) < 2 * one_end)]]
+  REPLACE [[if (_word.load(std::memory_order_acquire) < 3 * one_end)]])
+faio_add_mutant(oneshot_locked_relaxed MODEL oneshot HEADER ${header}
+  FIND [[word | locked, std::memory_order_acquire,]]
+  REPLACE [[word | locked, std::memory_order_relaxed,]])
+faio_add_mutant(oneshot_unlocked_relaxed MODEL oneshot HEADER ${header}
+  FIND [[_word.store(word, std::memory_order_release);]]
+  REPLACE [[_word.store(word, std::memory_order_relaxed);]])
+faio_add_mutant(oneshot_lock_is_not_looked_at MODEL oneshot HEADER ${header}
+  FIND [[if ((word & locked) == 0 &&]]
+  REPLACE [[if (]])
+faio_add_mutant(oneshot_sent_twice MODEL oneshot HEADER ${header}
+  FIND [[const bool can = (word & (sent | closed)) == 0;]]
+  REPLACE [[const bool can = (word & closed) == 0;]])
+faio_add_mutant(oneshot_sent_although_closed MODEL oneshot HEADER ${header}
+  FIND [[const bool can = (word & (sent | closed)) == 0;]]
+  REPLACE [[const bool can = (word & sent) == 0;]]
+  FIND2 [[      word &= ~full;
+      return oneshot_outcome::done;]]
+  REPLACE2 [[      word &= ~full;
+      return (word & closed) != 0 ? oneshot_outcome::closed : oneshot_outcome::done;]])
+faio_add_mutant(oneshot_refused_sender_stays MODEL oneshot HEADER ${header}
+  FIND [[      unlock(word);
+      return {.sent = false, .last = last};]]
+  REPLACE [[      unlock(word + leaving);
+      return {.sent = false, .last = false};]])
+faio_add_mutant(oneshot_full_although_somebody_got_it MODEL oneshot HEADER ${header}
+  FIND [[      unlock(word | sent);
+      first->wake();
+    } else {]]
+  REPLACE [[      unlock(word | sent | full);
+      first->wake();
+    } else {]])
+faio_add_mutant(oneshot_others_are_not_told MODEL oneshot HEADER ${header}
+  FIND [=[    } else if (_line.empty()) [[likely]] {]=]
+  REPLACE [[    } else if (true) {]])
+faio_add_mutant(oneshot_received_twice MODEL oneshot HEADER ${header}
+  FIND [[      word &= ~full;]]
+  REPLACE [[]])
+faio_add_mutant(oneshot_waits_for_nothing MODEL oneshot HEADER ${header}
+  FIND [[return (word & (sent | closed)) != 0 ? oneshot_outcome::closed]]
+  REPLACE [[return (word & sent) != 0 ? oneshot_outcome::closed]])
+faio_add_mutant(oneshot_close_forgets_those_in_line MODEL oneshot HEADER ${header}
+  FIND [[    tell_that_nothing_comes(all);]]
+  REPLACE [[]])
+faio_add_mutant(oneshot_told_nothing MODEL oneshot HEADER ${header}
+  FIND [[      one->closed.write() = true;]]
+  REPLACE [[]])
+faio_add_mutant(oneshot_cancel_before_the_line_is_forgotten MODEL oneshot HEADER ${header}
+  FIND [[if (!was_queued && who.state() == wait_state::idle) who.set_state(wait_state::canceled);]]
+  REPLACE [[]])
+faio_add_mutant(oneshot_canceled_one_goes_into_the_line MODEL oneshot HEADER ${header}
+  FIND [[if (who.state() == wait_state::canceled) {]]
+  REPLACE [[if (false) {]])
 
 # ---- wait_list
 set(header libs/sync/include/faio/sync/wait_list.hpp)

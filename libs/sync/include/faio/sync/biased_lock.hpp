@@ -37,33 +37,43 @@ class basic_biased_lock {
 
   /// Any thread. `me`: a worker on whose thread we are, or null, for one to whom the lock will never belong.
   void lock(const void* me) noexcept {
-    // relaxed: only we make ourselves the owner.
-    if (me != nullptr && _owner.load(std::memory_order_relaxed) == me) [[likely]] {
-      // relaxed, both: the barrier orders them against the pair in end_ownership() (I2).
-      _inside.store(true, std::memory_order_relaxed);
-      Policy::light_barrier();
-      if (_owner.load(std::memory_order_relaxed) == me) [[likely]] {
-        _by_owner.write() = true;
-        return;
-      }
-      _inside.store(false, std::memory_order_release);  // [I] release: as in unlock()
+    if (me != nullptr && try_lock_as_owner(me)) [[likely]] {
+      _by_owner.write() = true;
+    } else {
+      lock_for_all(me);
     }
-    lock_for_all(me);
   }
-  /// Who holds it.
+  /// Who holds it since lock().
   void unlock() noexcept {
     if (_by_owner.read()) [[likely]] {
       _by_owner.write() = false;
-      _inside.store(false, std::memory_order_release);  // [I] release: what we did is visible to whoever waits for it
+      unlock_as_owner();
     } else {
       _mutex.unlock();
     }
   }
 
+  /// A worker, on its own thread. True: the lock is its own, and held until unlock_as_owner(): nothing has to remember how it was taken. False: take the other way.
+  [[nodiscard]] bool try_lock_as_owner(const void* me) noexcept {
+    // relaxed: only we make ourselves the owner.
+    if (_owner.load(std::memory_order_relaxed) != me) [[unlikely]]
+      return false;
+    // relaxed, both: the barrier orders them against the pair in end_ownership() (I2).
+    _inside.store(true, std::memory_order_relaxed);
+    Policy::light_barrier();
+    if (_owner.load(std::memory_order_relaxed) == me) [[likely]]
+      return true;
+    unlock_as_owner();
+    return false;
+  }
+  void unlock_as_owner() noexcept {
+    _inside.store(false, std::memory_order_release);  // [I] release: what we did is visible to whoever waits for it
+  }
+
   // ---- end of the public interface ----
 
  private:
-  void lock_for_all(const void* me) noexcept {
+  [[gnu::noinline]] void lock_for_all(const void* me) noexcept {
     _mutex.lock();
     if (_owner.load(std::memory_order_relaxed) != nullptr) end_ownership();  // relaxed: written with the mutex held
     if (_last.read() != me) {
@@ -85,7 +95,7 @@ class basic_biased_lock {
 
   typename Policy::template atomic<const void*> _owner{nullptr};
   typename Policy::template atomic<bool> _inside{false};   // the owner; or one that was it a moment ago
-  typename Policy::template plain<bool> _by_owner{false};  // who holds it came without the mutex
+  typename Policy::template plain<bool> _by_owner{false};  // who holds it since lock() came without the mutex
   typename Policy::mutex _mutex;
   // With the mutex held.
   typename Policy::template plain<const void*> _last{nullptr};

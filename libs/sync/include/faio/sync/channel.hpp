@@ -8,6 +8,7 @@
 #include <concepts>
 #include <coroutine>
 #include <cstddef>
+#include <memory>
 #include <new>
 #include <optional>
 #include <system_error>
@@ -38,11 +39,7 @@ class channel {
     ~place() {
       (void)this->abandoned();
     }  // a value that it had got goes with it, as it would with a task that had gone on
-
-    /// In await_suspend. `how`: the core's send_or_wait or receive_or_wait. queued: the coroutine may be elsewhere by now.
-    [[nodiscard]] channel_outcome wait(context::promise_base& waiting, channel_outcome (core::*how)(line_waiter&)) {
-      return this->begin(waiting) ? (_core.*how)(*this) : channel_outcome::canceled;
-    }
+    using basic_task_waiter<line_waiter>::begin;
     using basic_task_waiter<line_waiter>::end;
 
    private:
@@ -51,117 +48,168 @@ class channel {
     core& _core;
   };
 
-  /// What both awaiters have. The place in line is made only for one who must wait: most need not, and it is most of what there is to write.
-  class line_awaiter {
+ public:
+  /// Room for `capacity` values; 0: a rendezvous, send waits for its receiver.
+  explicit channel(std::size_t capacity) : _core(capacity) {}
+
+  // Both awaiters: the place in line is made only for one who must wait. Most need not, and it is most of what there is to write; so is what the slow way needs,
+  // which stands in functions of its own.
+
+  class send_awaiter {
    public:
-    line_awaiter(const line_awaiter&) = delete;
-    line_awaiter& operator=(const line_awaiter&) = delete;
-
-   protected:
-    explicit line_awaiter(core& of) noexcept : _core(of) {}
-    ~line_awaiter() {
-      if (_is_placed) _place.~place();
+    send_awaiter(core& to, T what) noexcept : _core(to), _value(std::move(what)) {}
+    send_awaiter(const send_awaiter&) = delete;
+    send_awaiter& operator=(const send_awaiter&) = delete;
+    ~send_awaiter() {
+      if (_outcome == channel_outcome::queued) _place.~place();
     }
-    [[nodiscard]] core& of() const noexcept { return _core; }
 
-    /// In await_ready.
-    [[nodiscard]] bool ready(channel_outcome came, scheduler::worker& here) noexcept {
-      _outcome = came;
-      return came != channel_outcome::would_wait && here.may_transfer();  // or else it is the loop's turn
+    [[nodiscard]] bool await_ready() noexcept {
+      scheduler::worker& here = *scheduler::current_worker();
+      const auto came = _core.send_here(_value, here);
+      if (came == core::quick::would_wait) return false;
+      if (came != core::quick::done) [[unlikely]]
+        return ready_slowly(here, came);
+      _outcome = channel_outcome::done;
+      return here.may_transfer();  // or else it is the loop's turn
     }
-    /// In await_suspend: true when there is nothing to wait for, and it is only the loop's turn.
-    [[nodiscard]] bool came_by_the_loop(context::promise_base& waiting) noexcept {
-      if (_outcome == channel_outcome::would_wait) return false;
-      context::come_by_the_loop(waiting);
+    template <class Promise>
+    bool await_suspend(std::coroutine_handle<Promise> waiting) {
+      static_assert(std::derived_from<Promise, context::promise_base>, "send can be awaited in a faio::task only");
+      if (_outcome == channel_outcome::would_wait) return wait(waiting.promise());
+      context::come_by_the_loop(waiting.promise());
       return true;
     }
-    /// Once, after that.
-    place& make_place() noexcept {
-      ::new (static_cast<void*>(&_place)) place(_core);
-      _is_placed = true;
-      return _place;
+    result<void> await_resume() noexcept {
+      if (_outcome == channel_outcome::queued) [[unlikely]]
+        end_of_wait();
+      if (_outcome != channel_outcome::done) [[unlikely]]
+        return std::unexpected(to_error(_outcome));
+      return {};
     }
-    [[nodiscard]] bool wait(context::promise_base& waiting, channel_outcome (core::*how)(line_waiter&)) {
-      _outcome = channel_outcome::queued;
-      const auto came = _place.wait(waiting, how);
-      if (came == channel_outcome::queued) return true;  // and may be elsewhere by now
-      _outcome = came;
-      return false;
-    }
-    /// In await_resume. True: done. False: error() says why not.
-    [[nodiscard]] bool finish() noexcept {
-      if (_is_placed) {
-        _place.end();
-        if (_outcome == channel_outcome::queued) _outcome = outcome_in_line(_place);
-      }
-      return _outcome == channel_outcome::done;
-    }
-    [[nodiscard]] std::error_code error() const noexcept { return to_error(_outcome); }
-    /// The value that went through the line, or into it; null if there was no place.
-    [[nodiscard]] std::optional<T>* placed() noexcept { return _is_placed ? &_place.value.write() : nullptr; }
 
    private:
+    [[gnu::noinline]] bool ready_slowly(scheduler::worker& here, typename core::quick came) noexcept {
+      if (came == core::quick::held) {
+        _outcome = _core.send_as_owner(_value);
+      } else if (!_core.looks_full()) {
+        _outcome = _core.try_send(_value, &here);
+      }
+      return _outcome != channel_outcome::would_wait && here.may_transfer();
+    }
+    [[gnu::noinline]] bool wait(context::promise_base& waiting) {
+      ::new (static_cast<void*>(&_place)) place(_core);
+      _outcome = channel_outcome::queued;
+      _place.value.write().emplace(std::move(_value));
+      const auto came =
+          _place.begin(waiting) ? _core.send_or_wait(_place, scheduler::current_worker()) : channel_outcome::canceled;
+      if (came == channel_outcome::queued) return true;  // and may be elsewhere by now
+      leave_place(came);
+      return false;
+    }
+    [[gnu::noinline]] void end_of_wait() noexcept { leave_place(outcome_in_line(_place)); }
+    void leave_place(channel_outcome came) noexcept {
+      _place.end();
+      _place.~place();
+      _outcome = came;
+    }
+
     core& _core;
-    channel_outcome _outcome = channel_outcome::would_wait;
-    bool _is_placed = false;
+    channel_outcome _outcome = channel_outcome::would_wait;  // queued: there is a place
+    T _value;
     union {
       place _place;
     };
   };
 
- public:
-  /// Room for `capacity` values; 0: a rendezvous, send waits for its receiver.
-  explicit channel(std::size_t capacity) : _core(capacity) {}
-
-  class send_awaiter : line_awaiter {
+  class recv_awaiter {
    public:
-    send_awaiter(core& to, T what) : line_awaiter(to), _value(std::move(what)) {}
-    [[nodiscard]] bool await_ready() {
-      if (this->of().looks_full()) return false;
-      scheduler::worker* const here = scheduler::current_worker();
-      return this->ready(this->of().try_send(_value, here), *here);
-    }
-    template <class Promise>
-    bool await_suspend(std::coroutine_handle<Promise> waiting) {
-      static_assert(std::derived_from<Promise, context::promise_base>, "send can be awaited in a faio::task only");
-      if (this->came_by_the_loop(waiting.promise())) return true;
-      this->make_place().value.write().emplace(std::move(_value));
-      return this->wait(waiting.promise(), &core::send_or_wait);
-    }
-    result<void> await_resume() noexcept {
-      if (!this->finish()) [[unlikely]]
-        return std::unexpected(this->error());
-      return {};
+    explicit recv_awaiter(core& from) noexcept : _core(from) {}
+    recv_awaiter(const recv_awaiter&) = delete;
+    recv_awaiter& operator=(const recv_awaiter&) = delete;
+    ~recv_awaiter() {
+      if (_outcome == channel_outcome::done) std::destroy_at(&_value);
+      if (_outcome == channel_outcome::queued) _place.~place();
     }
 
-   private:
-    T _value;
-  };
-
-  class recv_awaiter : line_awaiter {
-   public:
-    explicit recv_awaiter(core& from) : line_awaiter(from) {}
-    [[nodiscard]] bool await_ready() {
-      if (this->of().looks_empty()) return false;
-      scheduler::worker* const here = scheduler::current_worker();
-      return this->ready(this->of().try_receive(_value, here), *here);
+    [[nodiscard]] bool await_ready() noexcept {
+      scheduler::worker& here = *scheduler::current_worker();
+      const auto came = _core.receive_here(&_value, here);
+      if (came == core::quick::would_wait) return false;
+      if (came != core::quick::done) [[unlikely]]
+        return ready_slowly(here, came);
+      _outcome = channel_outcome::done;
+      return here.may_transfer();  // or else it is the loop's turn
     }
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> waiting) {
       static_assert(std::derived_from<Promise, context::promise_base>, "recv can be awaited in a faio::task only");
-      if (this->came_by_the_loop(waiting.promise())) return true;
-      (void)this->make_place();
-      return this->wait(waiting.promise(), &core::receive_or_wait);
+      if (_outcome == channel_outcome::would_wait) return wait(waiting.promise());
+      context::come_by_the_loop(waiting.promise());
+      return true;
     }
     result<T> await_resume() noexcept {
-      if (!this->finish()) [[unlikely]]
-        return std::unexpected(this->error());
-      std::optional<T>* const placed = this->placed();
-      return std::move(placed != nullptr ? **placed : *_value);
+      if (_outcome == channel_outcome::done) [[likely]]
+        return std::move(_value);
+      if (_outcome != channel_outcome::queued) return std::unexpected(to_error(_outcome));
+      return end_of_wait();
     }
 
    private:
-    std::optional<T> _value;
+    [[gnu::noinline]] bool ready_slowly(scheduler::worker& here, typename core::quick came) noexcept {
+      std::optional<T> value;
+      if (came == core::quick::held) {
+        _outcome = _core.receive_as_owner(value);
+      } else if (!_core.looks_empty()) {
+        _outcome = _core.try_receive(value, &here);
+      }
+      if (_outcome == channel_outcome::done) std::construct_at(&_value, std::move(*value));
+      return _outcome != channel_outcome::would_wait && here.may_transfer();
+    }
+    [[gnu::noinline]] bool wait(context::promise_base& waiting) {
+      ::new (static_cast<void*>(&_place)) place(_core);
+      _outcome = channel_outcome::queued;
+      auto came = channel_outcome::canceled;
+      if (_place.begin(waiting)) [[likely]] {
+        scheduler::worker& here = *scheduler::current_worker();
+        const auto quickly = _core.wait_here(_place, here);
+        if (quickly == core::quick::done) [[likely]]
+          return true;  // and may be elsewhere by now
+        came = wait_slowly(here, quickly);
+        if (came == channel_outcome::queued) return true;
+      }
+      _place.end();
+      std::optional<T> value = std::move(_place.value.write());
+      _place.~place();
+      if (value) std::construct_at(&_value, std::move(*value));
+      _outcome = came;
+      return false;
+    }
+    [[gnu::noinline]] channel_outcome wait_slowly(scheduler::worker& here, typename core::quick quickly) noexcept {
+      if (quickly == core::quick::not_mine) return _core.receive_or_wait(_place, &here);
+      const auto came = _core.receive_as_owner(_place.value.write());
+      // Otherwise there is nothing to receive, and what kept it out of the line was a stop request.
+      return came != channel_outcome::would_wait ? came : channel_outcome::canceled;
+    }
+    [[gnu::noinline]] result<T> end_of_wait() noexcept {
+      _place.end();
+      const auto came = outcome_in_line(_place);
+      _outcome = channel_outcome::would_wait;  // nothing will be here any more
+      if (came != channel_outcome::done) [[unlikely]] {
+        _place.~place();
+        return std::unexpected(to_error(came));
+      }
+      result<T> got(std::move(*_place.value.write()));
+      _place.~place();
+      return got;
+    }
+
+    core& _core;
+    channel_outcome _outcome = channel_outcome::would_wait;  // queued: there is a place; done: there is a value
+    union {
+      T _value;
+      place _place;
+    };
   };
 
   class [[nodiscard("co_await it")]] send_awaitable {
@@ -213,14 +261,14 @@ class channel {
     check_may_block("channel::blocking_send");
     basic_thread_waiter<line_waiter> me;
     me.value.write().emplace(std::move(value));
-    if (const auto error = block(me, &core::send_or_wait)) return std::unexpected(error);
+    if (const auto error = block(me, _core.send_or_wait(me))) return std::unexpected(error);
     return {};
   }
   result<T> blocking_recv() {
     if (auto got = try_recv(); got || got.error() != errc::would_block) return got;
     check_may_block("channel::blocking_recv");
     basic_thread_waiter<line_waiter> me;
-    if (const auto error = block(me, &core::receive_or_wait)) return std::unexpected(error);
+    if (const auto error = block(me, _core.receive_or_wait(me))) return std::unexpected(error);
     return std::move(*me.value.write());
   }
 
@@ -236,16 +284,16 @@ class channel {
  private:
   /// How it ended for one that was in line.
   static channel_outcome outcome_in_line(const line_waiter& who) noexcept {
-    if (who.state() == wait_state::canceled) return channel_outcome::canceled;
-    return who.closed.read() ? channel_outcome::closed : channel_outcome::done;
+    if (who.state() == wait_state::granted) [[likely]]
+      return who.closed.read() ? channel_outcome::closed : channel_outcome::done;
+    return channel_outcome::canceled;
   }
   static std::error_code to_error(channel_outcome came) noexcept {
     if (came == channel_outcome::done) return {};
     if (came == channel_outcome::canceled) return context::canceled();
     return make_error_code(came == channel_outcome::closed ? errc::closed : errc::would_block);
   }
-  std::error_code block(basic_thread_waiter<line_waiter>& me, channel_outcome (core::*wait)(line_waiter&)) {
-    const auto came = (_core.*wait)(me);
+  static std::error_code block(basic_thread_waiter<line_waiter>& me, channel_outcome came) {
     if (came != channel_outcome::queued) return to_error(came);
     me.wait();
     return to_error(outcome_in_line(me));

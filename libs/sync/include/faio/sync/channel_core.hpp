@@ -6,7 +6,11 @@
 // I2  A value is in a sender, in the ring, or in a receiver; it moves under the lock. A waiter that is taken out of its line by a stop
 //     request keeps what it has: a sender its value, a receiver nothing. So no value is lost, and none goes to a receiver that is dead.
 // I3  After close() nothing is sent any more; values in the ring are received first. Senders in line keep theirs.
+// I4  The ring's memory holds a value from _first on, _size of them, and nothing elsewhere.
 // Capacity 0 is a rendezvous: the ring is always full and always empty, and values pass from sender to receiver.
+//
+// Most of the time there is room, or a value, and nobody in line, and the lock belongs to the worker that comes: send_here(), receive_here() and wait_here()
+// are those cases and nothing else, small enough to stand where they are called (docs/adr/0026).
 //
 // Modelled in tests/explorer/models/channel_model.cpp.
 #pragma once
@@ -46,9 +50,86 @@ class basic_channel_core {
   using waiter = basic_channel_waiter<T, Policy>;
 
   explicit basic_channel_core(std::size_t capacity)
-      : _capacity(capacity), _slots(capacity != 0 ? std::make_unique<std::optional<T>[]>(capacity) : nullptr) {}
+      : _capacity(capacity), _slots(capacity != 0 ? std::allocator<T>().allocate(capacity) : nullptr) {}
   basic_channel_core(const basic_channel_core&) = delete;
   basic_channel_core& operator=(const basic_channel_core&) = delete;
+  ~basic_channel_core() {
+    if constexpr (!std::is_trivially_destructible_v<T>) {
+      while (const std::size_t size = length()) {
+        std::destroy_at(_slots + _first.read());
+        drop_first(size);
+      }
+    }
+    if (_capacity != 0) std::allocator<T>().deallocate(_slots, _capacity);
+  }
+
+  // The short way, for a worker on its own thread.
+
+  enum class quick : unsigned char {
+    done,
+    would_wait,  // until there is room, or a value
+    not_mine,    // the lock is not the worker's own: nothing was looked at
+    held         // there is more to it: go on with send_as_owner() or receive_as_owner(), which let go of the lock
+  };
+  /// done: `value` was moved into the ring, and nobody is to be woken. Otherwise it is as it was.
+  template <class Worker>
+  [[nodiscard]] quick send_here(T& value, const Worker& here) noexcept {
+    if (!_mutex.try_lock_as_owner(here)) [[unlikely]]
+      return quick::not_mine;
+    if (!_receivers.empty() || is_closed()) [[unlikely]]
+      return quick::held;
+    const std::size_t size = length();
+    const bool has_room = size < _capacity;
+    if (has_room) [[likely]]
+      put(value, size);
+    _mutex.unlock_as_owner();
+    return has_room ? quick::done : quick::would_wait;
+  }
+  /// done: the oldest value was moved to `place`, memory for one.
+  template <class Worker>
+  [[nodiscard]] quick receive_here(T* place, const Worker& here) noexcept {
+    if (!_mutex.try_lock_as_owner(here)) [[unlikely]]
+      return quick::not_mine;
+    if (!_senders.empty()) [[unlikely]]
+      return quick::held;
+    const std::size_t size = length();
+    if (size == 0) {
+      if (is_closed()) return quick::held;
+      _mutex.unlock_as_owner();
+      return quick::would_wait;
+    }
+    take([place](T&& value) { std::construct_at(place, std::move(value)); }, size);
+    _mutex.unlock_as_owner();
+    return quick::done;
+  }
+  /// done: `who` is in the receivers' line, as with receive_or_wait().
+  template <class Worker>
+  [[nodiscard]] quick wait_here(waiter& who, const Worker& here) noexcept {
+    if (!_mutex.try_lock_as_owner(here)) [[unlikely]]
+      return quick::not_mine;
+    if (length() != 0 || !_senders.empty() || is_closed() || who.state() == wait_state::canceled) [[unlikely]]
+      return quick::held;
+    _receivers.push_back(who);
+    _mutex.unlock_as_owner();
+    return quick::done;
+  }
+  /// After `held`: it is closed, or a receiver is in line, and gets `value`.
+  channel_outcome send_as_owner(T& value) noexcept {
+    waiter* const receiver = is_closed() ? nullptr : static_cast<waiter*>(_receivers.pop_front());
+    if (receiver != nullptr) receiver->value.write().emplace(std::move(value));
+    _mutex.unlock_as_owner();
+    if (receiver == nullptr) return channel_outcome::closed;
+    receiver->wake();
+    return channel_outcome::done;
+  }
+  /// After `held`, as try_receive().
+  channel_outcome receive_as_owner(std::optional<T>& place) noexcept {
+    waiter* sender = nullptr;
+    const auto came = fetch(place, sender);
+    _mutex.unlock_as_owner();
+    if (sender != nullptr) sender->wake();
+    return came;
+  }
 
   /// Any thread. done: `value` was moved from. would_wait, closed: it is as it was. `me`: what the lock would have to find out about the caller, who
   /// may know.
@@ -64,10 +145,11 @@ class basic_channel_core {
   }
   /// Any thread. The same with the value that is in `who`; instead of would_wait: canceled, it was before it came; or queued, `who` is
   /// in line, may have been woken already, and once it is its state and `closed` say how it ended.
-  channel_outcome send_or_wait(waiter& who) {
+  template <class... Me>
+  channel_outcome send_or_wait(waiter& who, Me... me) {
     waiter* receiver = nullptr;
     {
-      const std::lock_guard lock(_mutex);
+      const holder lock(_mutex, me...);
       const auto came = pass_on(*who.value.write(), receiver);
       if (came == channel_outcome::would_wait) return into(_senders, who);
       if (came != channel_outcome::done) return came;
@@ -88,10 +170,11 @@ class basic_channel_core {
     return channel_outcome::done;
   }
   /// Any thread. The same, into `who`; as send_or_wait().
-  channel_outcome receive_or_wait(waiter& who) {
+  template <class... Me>
+  channel_outcome receive_or_wait(waiter& who, Me... me) {
     waiter* sender = nullptr;
     {
-      const std::lock_guard lock(_mutex);
+      const holder lock(_mutex, me...);
       const auto came = fetch(who.value.write(), sender);
       if (came == channel_outcome::would_wait) return into(_receivers, who);
       if (came != channel_outcome::done) return came;
@@ -167,8 +250,8 @@ class basic_channel_core {
     receiver = static_cast<waiter*>(_receivers.pop_front());
     if (receiver != nullptr) {
       receiver->value.write().emplace(std::move(value));
-    } else if (length() < _capacity) {
-      put(value);
+    } else if (const std::size_t size = length(); size < _capacity) {
+      put(value, size);
     } else {
       return channel_outcome::would_wait;
     }
@@ -176,12 +259,14 @@ class basic_channel_core {
   }
   /// From the ring, where the first sender in line has room now; or from that sender, which is to be woken.
   channel_outcome fetch(std::optional<T>& place, waiter*& sender) noexcept {
-    if (length() != 0) take(place);
+    if (const std::size_t size = length(); size != 0) {
+      take([&place](T&& value) { place.emplace(std::move(value)); }, size);
+    }
     sender = static_cast<waiter*>(_senders.pop_front());
     if (sender != nullptr) {
       std::optional<T>& value = sender->value.write();
       if (place) {
-        put(*value);
+        put(*value, length());
       } else {
         place.emplace(std::move(*value));
       }
@@ -194,22 +279,30 @@ class basic_channel_core {
     line.push_back(who);
     return channel_outcome::queued;
   }
-  void put(T& value) noexcept {
-    const std::size_t at = _first.read() + length();
-    _slots[at < _capacity ? at : at - _capacity].emplace(std::move(value));
-    set_length(length() + 1);
+  // `size`: length(), which who calls has looked at.
+
+  void put(T& value, std::size_t size) noexcept {
+    const std::size_t at = _first.read() + size;
+    std::construct_at(_slots + (at < _capacity ? at : at - _capacity), std::move(value));
+    set_length(size + 1);
   }
-  void take(std::optional<T>& place) noexcept {
-    const std::size_t at = _first.read();
-    place.emplace(std::move(*_slots[at]));
-    _slots[at].reset();
-    _first.write() = at + 1 < _capacity ? at + 1 : 0;
-    set_length(length() - 1);
+  /// `to` is given the oldest, to move it from there.
+  template <class To>
+  void take(To to, std::size_t size) noexcept {
+    T* const oldest = _slots + _first.read();
+    to(std::move(*oldest));
+    std::destroy_at(oldest);
+    drop_first(size);
+  }
+  void drop_first(std::size_t size) noexcept {
+    const std::size_t next = _first.read() + 1;
+    _first.write() = next < _capacity ? next : 0;
+    set_length(size - 1);
   }
 
   const std::size_t _capacity;
   mutable typename Policy::mutex _mutex;
-  std::unique_ptr<std::optional<T>[]> _slots;
+  T* const _slots;
   typename Policy::template plain<std::size_t> _first{0};
   typename Policy::template atomic<std::size_t> _size{0};  // written under the lock
   typename Policy::template atomic<bool> _closed{false};   // likewise

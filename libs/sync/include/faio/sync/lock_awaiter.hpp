@@ -18,7 +18,6 @@
 
 #include <concepts>
 #include <coroutine>
-#include <optional>
 
 #include "faio/scheduler/work_item.hpp"
 #include "faio/sync/lock_core.hpp"
@@ -46,7 +45,7 @@ class FAIO_SYNC_API lock_wait final : basic_task_waiter<lock_core::waiter>, sche
  private:
   /// When the item runs. False: it waits, and may be gone.
   bool goes_on() noexcept;
-  void call() noexcept override { context::schedule_announced(waiting(), *this); }
+  void call() noexcept override { schedule_announced(*this); }
   bool withdraw() noexcept override { return _from.cancel(*this); }
 
   static void run_it(work_item& item) noexcept;
@@ -59,9 +58,14 @@ class FAIO_SYNC_API lock_wait final : basic_task_waiter<lock_core::waiter>, sche
   bool _taken = false;  // behind the loop, without the line
 };
 
-class lock_awaiter {
+class FAIO_SYNC_API lock_awaiter {
  public:
   lock_awaiter(lock_core& from, stoppable stop) noexcept : _from(from), _stop(stop) {}
+  lock_awaiter(const lock_awaiter&) = delete;
+  lock_awaiter& operator=(const lock_awaiter&) = delete;
+  ~lock_awaiter() {
+    if (_waits) _wait.~lock_wait();
+  }
 
   [[nodiscard]] bool await_ready() noexcept {
     _tried = context::may_go_on();
@@ -70,16 +74,22 @@ class lock_awaiter {
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> waiting) {
     static_assert(std::derived_from<Promise, context::promise_base>, "this can be awaited in a faio::task only");
-    return _wait.emplace(_from).begin_to_wait(waiting.promise(), _stop, !_tried);
+    return begin_to_wait(waiting.promise());
   }
   /// True: taken. False: stop was requested.
-  bool await_resume() noexcept { return !_wait.has_value() || _wait->end_of_wait(); }
+  bool await_resume() noexcept { return !_waits || _wait.end_of_wait(); }
 
  private:
+  /// The wait is made only for one who must wait.
+  bool begin_to_wait(context::promise_base& waiting);
+
   lock_core& _from;
   stoppable _stop;
   bool _tried = false;
-  std::optional<lock_wait> _wait;
+  bool _waits = false;  // there is a wait
+  union {
+    lock_wait _wait;
+  };
 };
 
 /// A plain thread takes it.

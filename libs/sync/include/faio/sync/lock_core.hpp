@@ -94,6 +94,10 @@ class basic_lock_core {
   [[nodiscard]] wait_state take_or_wait(waiter& who) {
     const std::lock_guard lock(_mutex);
     if (who.state() == wait_state::canceled) return wait_state::canceled;
+    if (is_held_and_awaited()) {
+      _line.push_back(who);
+      return wait_state::queued;
+    }
     if (take_or(locked | waiting, 0, waiting)) {
       who.set_state(wait_state::granted);
       return wait_state::granted;
@@ -175,6 +179,8 @@ class basic_lock_core {
   static constexpr std::uint32_t locked = 1;
   static constexpr std::uint32_t waiting = 2;
   static constexpr std::uint32_t called = 4;
+  /// A guess: it was handed over while others were in line, so it takes _mutex to give it; nobody is called, because only the holder could have.
+  static constexpr std::uint32_t others_wait = 0;
 
   struct next_in_line {
     waiter* called = nullptr;
@@ -185,6 +191,7 @@ class basic_lock_core {
   [[nodiscard]] bool try_give() noexcept {
     // A guess: a look would wait for our own last store to it. Where it is wrong, the compare-and-swap is the look.
     std::uint32_t word = _guess.read();
+    if (word == others_wait) return false;
     for (;;) {
       // [G] success release, pairs with [T] and [C]. Failure relaxed: the next one decides.
       if (_word.compare_exchange_weak(word, word & ~locked, std::memory_order_release, std::memory_order_relaxed)) {
@@ -204,9 +211,15 @@ class basic_lock_core {
       }
       if (next.called != nullptr) return next.called->call();
       if (next.granted != nullptr) return next.granted->wake();
+      _guess.write() = locked;
       // Without _mutex, and as the last access (I4).
       if (try_give()) return;
     }
+  }
+  /// Under _mutex. True: it is held, by one that needs _mutex to give it, and `waiting` is set already (I2).
+  [[nodiscard]] bool is_held_and_awaited() const noexcept {
+    // relaxed: `called` changes under _mutex only.
+    return !_line.empty() && (_word.load(std::memory_order_relaxed) & called) == 0;
   }
   /// Under _mutex. Takes the lock if it is free; otherwise sets `mark`, in the step that finds it held (I2). Clears `gone` either way. `word`: a
   /// guess, as in try_give().
@@ -226,8 +239,10 @@ class basic_lock_core {
       --_to_hand_over.write();
       waiter* const next = static_cast<waiter*>(_line.pop_front());
       left_the_line();
+      _guess.write() = _line.empty() ? locked : others_wait;  // the next holder's
       return {.granted = next};
     }
+    _guess.write() = locked;
     waiter* const next = static_cast<waiter*>(_line.call_front());
     // [S] release, pairs with [T] and [C]. A plain store will do: with _mutex and the lock held nobody else changes it (I1).
     _word.store(called | (_line.empty() ? 0 : waiting), std::memory_order_release);
@@ -252,7 +267,7 @@ class basic_lock_core {
 
   typename Policy::template atomic<std::uint32_t> _word{0};
   typename Policy::mutex _mutex;
-  // The holder's: what it will find in the word, a moment's view. Never one that give() must not clear.
+  // The holder's: what it will find in the word, a moment's view. Never one that give() must not clear; others_wait only with a lock that was handed over.
   typename Policy::template plain<std::uint32_t> _guess{locked};
   // Under _mutex: how often it is still handed over; and how often the next time.
   typename Policy::template plain<std::uint32_t> _to_hand_over{0};

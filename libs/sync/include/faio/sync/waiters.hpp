@@ -24,8 +24,14 @@ using wait_list = basic_wait_list<std_atomics>;
 template <class Waiter>
 class basic_task_waiter : public Waiter, context::stop_listener {
  public:
-  void announce_wake() noexcept final { context::announce_schedule(*_waiting); }
-  void wake() noexcept final { context::schedule_announced(*_waiting); }
+  void announce_wake() noexcept final {
+    context::runtime_core& runtime = _waiting->owner().runtime();
+    // As context::announce_schedule, and to remember it spares wake(), on the same thread, to find it out again.
+    _woken_from_outside = !runtime.is_here();
+    if (_woken_from_outside) [[unlikely]]
+      runtime.announce_foreign();
+  }
+  void wake() noexcept final { schedule_announced(*_waiting); }
 
  protected:
   basic_task_waiter() = default;
@@ -57,6 +63,14 @@ class basic_task_waiter : public Waiter, context::stop_listener {
     _waiting->owner().runtime().await_announced();
     return true;
   }
+  /// After announce_wake(), on the same thread: the coroutine, or an item in its frame.
+  void schedule_announced(scheduler::work_item& what) noexcept {
+    if (_woken_from_outside) [[unlikely]] {
+      context::schedule_announced(*_waiting, what);
+    } else {
+      context::schedule(*_waiting, what);
+    }
+  }
   /// Between begin and end.
   [[nodiscard]] context::promise_base& waiting() const noexcept { return *_waiting; }
 
@@ -70,7 +84,8 @@ class basic_task_waiter : public Waiter, context::stop_listener {
     context::schedule(*_waiting);  // end() waits for us, so it need not be announced
   }
   context::promise_base* _waiting = nullptr;
-  bool _canceled = false;  // the stop request's; end() waits for that
+  bool _canceled = false;            // the stop request's; end() waits for that
+  bool _woken_from_outside = false;  // of whoever wakes it
 };
 
 /// A thread that blocks, on whose stack it lives.

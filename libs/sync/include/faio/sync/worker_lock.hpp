@@ -14,6 +14,11 @@ class worker_lock {
   /// `here`: the calling thread's, if it is one.
   void lock(const scheduler::worker* here) noexcept { _lock.lock(here); }
   void unlock() noexcept { _lock.unlock(); }
+  /// The calling thread's. False: it is not the one to whom the lock belongs; take the other way.
+  [[nodiscard]] bool try_lock_as_owner(const scheduler::worker& here) noexcept {
+    return _lock.try_lock_as_owner(&here);
+  }
+  void unlock_as_owner() noexcept { _lock.unlock_as_owner(); }
 
  private:
   basic_biased_lock<std_atomics> _lock;
