@@ -75,6 +75,22 @@ void two_owners(run& run) {
   check(it.counter.read() == 6, "each was counted");
 }
 
+/// The first is interrupted as it enters, and comes back when the second has become the owner and is inside.
+template <class Policy>
+void an_owner_that_comes_back_late(run& run) {
+  guarded<Policy> it;
+  const int first = 1;
+  const int second = 2;
+  run.thread("first", [&] {
+    for (int i = 0; i < 3; ++i) it.use(&first);
+  });
+  run.thread("second", [&] {
+    for (int i = 0; i < 4; ++i) it.use(&second);
+  });
+  run.join();
+  check(it.counter.read() == 7, "each was counted");
+}
+
 /// And a thread that never becomes the owner.
 template <class Policy>
 void an_owner_and_two_others(run& run) {
@@ -94,6 +110,7 @@ const model all[] = {
     {"an_owner_and_another", an_owner_and_another<atomics>},
     {"an_owner_by_the_short_way_and_another", an_owner_by_the_short_way_and_another<atomics>},
     {"two_owners", two_owners<atomics>},
+    {"an_owner_that_comes_back_late", an_owner_that_comes_back_late<atomics>},
     {"an_owner_and_two_others", an_owner_and_two_others<atomics>},
     {"an_owner_and_another_without_membarrier", an_owner_and_another<fenced_atomics>},
     {"two_owners_without_membarrier", two_owners<fenced_atomics>},

@@ -598,31 +598,33 @@ set(header libs/sync/include/faio/sync/biased_lock.hpp)
 
 faio_add_mutant(biased_lock_owner_does_not_look_again MODEL biased_lock HEADER ${header}
   FIND [=[    Policy::light_barrier();
-    if (_owner.load(std::memory_order_relaxed) == me) [[likely]]
-      return true;]=]
+    if (_owner.load(std::memory_order_relaxed) == owner) [[likely]] {]=]
   REPLACE [[    Policy::light_barrier();
-    return true;]])
+    {]])
 faio_add_mutant(biased_lock_without_the_heavy_barrier MODEL biased_lock HEADER ${header}
   FIND [[    Policy::heavy_barrier();]]
   REPLACE [[]])
 faio_add_mutant(biased_lock_does_not_wait_for_the_owner MODEL biased_lock HEADER ${header}
-  FIND [[    for (int turn = 0; _inside.load(std::memory_order_acquire); ++turn) Policy::pause(turn > long_since);]]
-  REPLACE [[    (void)long_since;]])
+  FIND [[    for (int turn = 0; whose.inside.load(std::memory_order_acquire); ++turn) Policy::pause(turn > long_since);]]
+  REPLACE [[    (void)long_since, (void)whose;]])
 faio_add_mutant(biased_lock_waits_relaxed MODEL biased_lock HEADER ${header}
-  FIND [[_inside.load(std::memory_order_acquire)]]
-  REPLACE [[_inside.load(std::memory_order_relaxed)]])
+  FIND [[whose.inside.load(std::memory_order_acquire)]]
+  REPLACE [[whose.inside.load(std::memory_order_relaxed)]])
 faio_add_mutant(biased_lock_owner_leaves_without_release MODEL biased_lock HEADER ${header}
-  FIND [[_inside.store(false, std::memory_order_release);]]
-  REPLACE [[_inside.store(false, std::memory_order_relaxed);]])
+  FIND [[inside.store(false, std::memory_order_release);]]
+  REPLACE [[inside.store(false, std::memory_order_relaxed);]])
 faio_add_mutant(biased_lock_ownership_is_not_ended MODEL biased_lock HEADER ${header}
-  FIND [[if (_owner.load(std::memory_order_relaxed) != nullptr) end_ownership();]]
+  FIND [[if (_owner.load(std::memory_order_relaxed) != 0) end_ownership();]]
   REPLACE [[]])
 faio_add_mutant(biased_lock_looks_before_it_says_so MODEL biased_lock HEADER ${header}
-  FIND [[    _owner.store(nullptr, std::memory_order_relaxed);
+  FIND [[    _owner.store(0, std::memory_order_relaxed);
     Policy::heavy_barrier();]]
   REPLACE [[    Policy::heavy_barrier();]]
   FIND2 [[    _needed.write() = std::min(2 * _needed.read(), most_uses);]]
-  REPLACE2 [[    _owner.store(nullptr, std::memory_order_relaxed);]])
+  REPLACE2 [[    _owner.store(0, std::memory_order_relaxed);]])
+faio_add_mutant(biased_lock_one_place_for_all_owners MODEL biased_lock HEADER ${header}
+  FIND [[      if (whose != nullptr && whose != me) continue;]]
+  REPLACE [[      (void)whose;]])
 
 # ---- channel_core
 set(header libs/sync/include/faio/sync/channel_core.hpp)
