@@ -279,6 +279,22 @@ TEST(WhenAllTest, AnEmptyTaskIsRefusedAndTheOthersAreNotLeaked) {
   EXPECT_EQ(alive.load(), 0);
 }
 
+TEST(WhenAllTest, IsAwaitedOnceAndMayBeMovedBefore) {
+  runtime_context ctx{{.workers = 1}};
+  std::atomic<int> alive{0};
+  ctx.block_on([&]() -> task<void> {
+    const auto holds = [](tracked, int value) -> task<int> { co_return value; };
+    auto both = when_all(holds(tracked(alive), 1), holds(tracked(alive), 2));
+    auto moved = std::move(both);
+    EXPECT_THROW((void)co_await both,
+                 std::logic_error);  // NOLINT(bugprone-use-after-move): that it is refused is the point
+    const auto [a, b] = co_await moved;
+    EXPECT_EQ(a + b, 3);
+    EXPECT_THROW((void)co_await moved, std::logic_error);
+  });
+  EXPECT_EQ(alive.load(), 0);
+}
+
 task<long> fib(int n) {
   if (n < 2) co_return n;
   auto [a, b] = co_await when_all(fib(n - 1), fib(n - 2));

@@ -92,9 +92,8 @@ inline work_item* worker::next() {
   if (has_chores) [[unlikely]]
     return next_after_chores();
   _private_streak = 0;
-  if (work_item* const item = next_local()) return item;
-  if (_pool.queue.empty()) return nullptr;
-  return take_global_batch();
+  work_item* const item = next_local();
+  return item != nullptr ? item : take_global_batch();
 }
 
 work_item* worker::next_after_chores() {

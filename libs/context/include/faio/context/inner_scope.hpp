@@ -19,10 +19,13 @@ FAIO_CONTEXT_API void schedule(promise_base& waiting, scheduler::work_item& inst
 
 /// The same in two steps, for whoever decides under a lock that a coroutine can go on, and schedules it when the lock is free again. In between a
 /// runtime that ends may be about to destroy the coroutine: with the lock, it learns that it must wait (runtime_core::await_announced).
-/// Both on one thread.
-inline void announce_schedule(promise_base& ready) noexcept {
+/// Both on one thread. announce_schedule() gives false when schedule() will do for the second: its own threads have ended when it destroys.
+[[nodiscard]] inline bool announce_schedule(promise_base& ready) noexcept {
   runtime_core& runtime = ready.owner().runtime();
-  if (!runtime.is_here()) runtime.announce_foreign();  // its own threads have ended when it destroys
+  if (runtime.is_here()) [[likely]]
+    return false;
+  runtime.announce_foreign();
+  return true;
 }
 FAIO_CONTEXT_API void schedule_announced(promise_base& ready) noexcept;
 FAIO_CONTEXT_API void schedule_announced(promise_base& waiting, scheduler::work_item& instead) noexcept;

@@ -17,7 +17,6 @@
 #include <atomic>
 #include <cstddef>
 #include <new>
-#include <utility>
 
 #include "faio/scheduler/export.hpp"
 #include "faio/scheduler/thread_state.hpp"

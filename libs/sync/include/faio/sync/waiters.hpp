@@ -24,13 +24,7 @@ using wait_list = basic_wait_list<std_atomics>;
 template <class Waiter>
 class basic_task_waiter : public Waiter, context::stop_listener {
  public:
-  void announce_wake() noexcept final {
-    context::runtime_core& runtime = _waiting->owner().runtime();
-    // As context::announce_schedule, and to remember it spares wake(), on the same thread, to find it out again.
-    _woken_from_outside = !runtime.is_here();
-    if (_woken_from_outside) [[unlikely]]
-      runtime.announce_foreign();
-  }
+  void announce_wake() noexcept final { _woken_from_outside = context::announce_schedule(*_waiting); }
   void wake() noexcept final { schedule_announced(*_waiting); }
 
  protected:
