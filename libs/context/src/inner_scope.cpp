@@ -24,13 +24,10 @@ void schedule(promise_base& waiting, scheduler::work_item& instead) noexcept {
   }
 }
 
-void schedule_announced(promise_base& ready) noexcept { schedule_announced(ready, ready); }
-
-void schedule_announced(promise_base& waiting, scheduler::work_item& instead) noexcept {
+void schedule_announced(promise_base& waiting, scheduler::work_item& what) noexcept {
   runtime_core& runtime = waiting.owner().runtime();
-  const bool is_foreign = !runtime.is_here();
-  schedule(waiting, instead);
-  if (is_foreign) runtime.foreign_done();
+  schedule(waiting, what);  // it may be gone
+  runtime.foreign_done();
 }
 
 void throw_stopped() { throw std::system_error(scheduler::make_error_code(scheduler::errc::stopped), "faio: spawn"); }

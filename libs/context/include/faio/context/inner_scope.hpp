@@ -27,8 +27,8 @@ FAIO_CONTEXT_API void schedule(promise_base& waiting, scheduler::work_item& inst
   runtime.announce_foreign();
   return true;
 }
-FAIO_CONTEXT_API void schedule_announced(promise_base& ready) noexcept;
-FAIO_CONTEXT_API void schedule_announced(promise_base& waiting, scheduler::work_item& instead) noexcept;
+/// After announce_schedule() has given true: the coroutine, or an item in its frame.
+FAIO_CONTEXT_API void schedule_announced(promise_base& waiting, scheduler::work_item& what) noexcept;
 
 class FAIO_CONTEXT_API inner_scope final : public scope {
  public:
