@@ -36,6 +36,11 @@ constexpr bool waits(opcode code) noexcept {
   return code == opcode::read || code == opcode::write || code == opcode::readv || code == opcode::writev;
 }
 
+/// Whether -ECANCELED may be what the descriptor itself has to say: a timerfd(2), whose clock was set.
+constexpr bool may_be_told_of_cancelling(opcode code, std::uint64_t offset) noexcept {
+  return (code == opcode::read || code == opcode::readv) && offset == operation::current_position;
+}
+
 [[noreturn]] void die_of(int error) noexcept {
   std::fprintf(stderr, "faio: io_uring_enter answered errno %d%s\n", -error,
                error == -EEXIST ? ": the engine is used on a thread that does not own it" : "");
@@ -374,13 +379,15 @@ bool uring_engine::handle_zero_copy(operation& op, int result, std::uint32_t fla
 }
 
 /// Errors that come only of how the kernel waits. After many calls for nothing it gives the wait to a thread of its own, which on
-/// an O_NONBLOCK descriptor does not wait, and which a cancel interrupts. True: not finished yet.
-///   FileTest.AReaderThatIsCalledForNothingManyTimesGoesOnWaiting
+/// an O_NONBLOCK descriptor does not wait, and which a cancel interrupts. And when it needs such a thread, for fsync(2) say, and signals keep it
+/// from making one, it cancels what nobody wanted to be cancelled. True: not finished yet.
+///   FileTest.AReaderThatIsCalledForNothingManyTimesGoesOnWaiting, SignalTest.InterruptsAreNotSeenByTheLoop
 bool uring_engine::handle_refused_wait(operation& op, int& result) noexcept {
   // ERESTARTSYS, which is the kernel's own, and comes out all the same: an open that a cancel has interrupted (seen on 6.18).
   constexpr int restart = 512;
   const bool paused = access::is(op, access::pausing) && result == -ETIME;
-  const bool refused = result == -EAGAIN && waits(op.code());
+  const bool refused = (result == -EAGAIN && waits(op.code())) ||
+                       (result == -ECANCELED && !may_be_told_of_cancelling(op.code(), access::offset(op)));
   if (is_ending(op)) {
     if (paused || refused || result == -EINTR || result == -restart) result = -ECANCELED;
     return false;
