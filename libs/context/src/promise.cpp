@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "faio/context/live_task.hpp"
 #include "faio/context/task.hpp"
 #include "faio/context/task_list.hpp"
 
@@ -49,6 +50,15 @@ std::coroutine_handle<> promise_base::finish_join() noexcept {
   return last ? transfer_back(parent) : std::noop_coroutine();
 }
 
+/// Where no coroutine simply goes on.
+std::coroutine_handle<> promise_base::finish_telling() noexcept {
+  void* const next = _next;
+  const end how_ended = how_it_ends();
+  handle().destroy();
+  if (how_ended == end::spawned) return static_cast<live_task*>(next)->ended();
+  return static_cast<end_listener*>(next)->ended();
+}
+
 /// One that it waits for and that is still there.
 promise_base* promise_base::next_awaited() noexcept {
   if (_awaits == 0) return nullptr;
@@ -65,6 +75,8 @@ promise_base* promise_base::waiting() noexcept {
       return static_cast<fork_join*>(_next)->parent;
     case end::tells:
       return static_cast<end_listener*>(_next)->waiting();
+    case end::spawned:
+      return nullptr;
   }
   return nullptr;
 }

@@ -152,11 +152,11 @@ void runtime_core::await_announced() const noexcept {
   while (_foreign.load(std::memory_order_acquire) != 0) std_atomics::pause(true);
 }
 
-/// It is on the list, and the end of the runtime may come for it at the same time: whoever has the lock first destroys it. The caller has its handle,
-/// so the record stays.
-void runtime_core::destroy_refused(live_task& task) {
+/// It is on the list, and the end of the runtime may come for it at the same time: whoever has the lock first destroys it. The handle's part is the
+/// caller's, and stays.
+void runtime_core::destroy_refused(live_task& task, const join_state& of_handle) {
   const std::lock_guard lock(_cleaning);
-  task.destroy_refused();
+  if (of_handle.has_task()) task.destroy();
 }
 
 /// All threads have ended, the queues are closed: frames that are left will never run.

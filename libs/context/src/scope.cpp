@@ -165,10 +165,10 @@ scope& scope::anchor() noexcept {
   return *each;
 }
 
-bool scope::stops_with(const scope& other) const noexcept {
-  // Not only the anchor of now: this one may hang beneath what was the anchor when it was made.
-  for (const scope* each = &other; each != nullptr; each = each->_above) {
-    if (heard() == each) return true;
+bool scope::reaches(const scope* heard) const noexcept {
+  // Not only the anchor of now: the other one may hang beneath what was the anchor when it was made.
+  for (const scope* each = this; each != nullptr; each = each->_above) {
+    if (heard == each) return true;
     if (each->can_be_stopped_alone()) return false;
   }
   return false;

@@ -1,4 +1,4 @@
-// meeting_model -- a task ends, somebody waits for it or lets go of it: nobody waits for ever, and one frees the record.
+// meeting_model -- a task ends, somebody waits for it, asks it to stop or lets go of it: nobody waits for ever, and one frees each of its records.
 #include <faio/context/completion_signal.hpp>
 #include <faio/context/end_meeting.hpp>
 #include <faio/context/result_slot.hpp>
@@ -11,15 +11,33 @@ namespace {
 using context::keeper;
 using signal_type = context::basic_completion_signal<atomics>;
 
-/// A spawned task's record as live_task has it, with a coroutine's waiting in a plain field: the address that is installed.
+/// What a live_task has while it runs: here how often it was asked to stop.
+struct scope {
+  atomics::atomic<int> asked{0};
+};
+
+/// What join_state has of a task, with a coroutine's waiting in a plain field: the address that is installed.
 struct record {
   context::basic_end_meeting<atomics> meeting;
   atomics::plain<context::result_slot<int>> slot;
+  scope* running = atomics::make<scope>();
 
   void let_go(keeper which) {
-    if (!meeting.let_go(which)) return;
-    (void)slot.read().has_exception();  // an exception that nobody took is reported by the last
-    atomics::destroy(this);
+    scope* const mine = running;
+    const auto left = meeting.let_go(which);
+    if (left.meeting) {
+      (void)slot.read().has_exception();  // an exception that nobody took is reported by the last
+      atomics::destroy(this);
+    }
+    if (left.scope) atomics::destroy(mine);
+  }
+  /// The handle's owner.
+  bool request_stop() {
+    if (!meeting.pin()) return false;
+    running->asked.fetch_add(1, std::memory_order_relaxed);  // relaxed: counted, nothing more
+    scope* const mine = running;
+    if (meeting.unpin()) atomics::destroy(mine);
+    return true;
   }
 };
 
@@ -118,12 +136,43 @@ void a_handle_that_writes_and_goes(run& run) {
   run.join();
 }
 
+/// A stop request of the handle's while the task ends: the scope is there as long as somebody asks it.
+void a_stop_meets_the_end(run& run) {
+  auto* const task = atomics::make<record>();
+  run.thread("task", [=] { end(*task); });
+  run.thread("handle", [=] {
+    (void)task->request_stop();
+    task->let_go(keeper::handle);
+  });
+  run.join();
+}
+
+/// Two threads ask by one handle, which goes when both have.
+void two_stops_meet_the_end(run& run) {
+  auto* const task = atomics::make<record>();
+  signal_type asked;
+  run.thread("task", [=] { end(*task); });
+  run.thread("one", [&, task] {
+    (void)task->request_stop();
+    asked.mark_ready();
+  });
+  run.thread("handle", [&, task] {
+    (void)task->request_stop();
+    asked.wait();
+    if (!task->request_stop()) check(task->meeting.has_ended(), "nobody is there to be asked before the end");
+    task->let_go(keeper::handle);
+  });
+  run.join();
+}
+
 const model all[] = {
     {"the_end_meets_a_waiter", the_end_meets_a_waiter},
     {"the_end_meets_a_look", the_end_meets_a_look},
     {"a_handle_that_is_dropped", a_handle_that_is_dropped},
     {"a_handle_that_goes_while_somebody_waits", a_handle_that_goes_while_somebody_waits},
     {"a_handle_that_writes_and_goes", a_handle_that_writes_and_goes},
+    {"a_stop_meets_the_end", a_stop_meets_the_end},
+    {"two_stops_meet_the_end", two_stops_meet_the_end},
 };
 
 }  // namespace

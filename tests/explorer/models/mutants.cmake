@@ -388,23 +388,47 @@ faio_add_mutant(end_meeting_looks_relaxed MODEL meeting HEADER ${header}
   FIND [[_waiter.load(std::memory_order_acquire) == ended]]
   REPLACE [[_waiter.load(std::memory_order_relaxed) == ended]])
 faio_add_mutant(end_meeting_keeper_lets_go_without_release MODEL meeting HEADER ${header}
-  FIND [[static_cast<std::uint8_t>(~bit), std::memory_order_acq_rel]]
-  REPLACE [[static_cast<std::uint8_t>(~bit), std::memory_order_acquire]])
+  FIND [[_keepers.fetch_and(~bit, std::memory_order_acq_rel)]]
+  REPLACE [[_keepers.fetch_and(~bit, std::memory_order_acquire)]])
 faio_add_mutant(end_meeting_last_keeper_without_acquire MODEL meeting HEADER ${header}
-  FIND [[static_cast<std::uint8_t>(~bit), std::memory_order_acq_rel]]
-  REPLACE [[static_cast<std::uint8_t>(~bit), std::memory_order_release]])
+  FIND [[_keepers.fetch_and(~bit, std::memory_order_acq_rel)]]
+  REPLACE [[_keepers.fetch_and(~bit, std::memory_order_release)]])
 faio_add_mutant(end_meeting_both_keepers_free MODEL meeting HEADER ${header}
-  FIND [[return _keepers.fetch_and(static_cast<std::uint8_t>(~bit), std::memory_order_acq_rel) == bit;]]
-  REPLACE [[_keepers.fetch_and(static_cast<std::uint8_t>(~bit), std::memory_order_acq_rel); return _keepers.load(std::memory_order_acquire) == 0;]])
+  FIND [[before = _keepers.fetch_and(~bit, std::memory_order_acq_rel);]]
+  REPLACE [[{ before = _keepers.fetch_and(~bit, std::memory_order_acq_rel); if (_keepers.load(std::memory_order_acquire) == 0) before = bit; }]])
+faio_add_mutant(end_meeting_scope_goes_while_it_is_pinned MODEL meeting HEADER ${header}
+  FIND [[which == keeper::scope && before < one_pin]]
+  REPLACE [[which == keeper::scope]])
+faio_add_mutant(end_meeting_pinned_scope_stays_for_ever MODEL meeting HEADER ${header}
+  FIND [[return before < 2 * one_pin && (before & static_cast<std::uint32_t>(keeper::scope)) == 0;]]
+  REPLACE [[(void)before; return false;]])
+faio_add_mutant(end_meeting_first_to_unpin_frees MODEL meeting HEADER ${header}
+  FIND [[return before < 2 * one_pin && (before &]]
+  REPLACE [[return before != 0 && (before &]])
+faio_add_mutant(end_meeting_pin_without_looking MODEL meeting HEADER ${header}
+  FIND [[while ((seen & static_cast<std::uint32_t>(keeper::scope)) != 0) {]]
+  REPLACE [[while (true) {]])
+faio_add_mutant(end_meeting_pin_does_not_see_the_end MODEL meeting HEADER ${header}
+  FIND [[std::uint32_t seen = _keepers.load(std::memory_order_acquire);]]
+  REPLACE [[std::uint32_t seen = _keepers.load(std::memory_order_relaxed);]])
+faio_add_mutant(end_meeting_pin_that_fails_does_not_see_the_end MODEL meeting HEADER ${header}
+  FIND [[seen + one_pin, std::memory_order_acquire]]
+  REPLACE [[seen + one_pin, std::memory_order_relaxed]])
+faio_add_mutant(end_meeting_unpin_without_release MODEL meeting HEADER ${header}
+  FIND [[_keepers.fetch_sub(one_pin, std::memory_order_acq_rel)]]
+  REPLACE [[_keepers.fetch_sub(one_pin, std::memory_order_acquire)]])
+faio_add_mutant(end_meeting_unpin_without_acquire MODEL meeting HEADER ${header}
+  FIND [[_keepers.fetch_sub(one_pin, std::memory_order_acq_rel)]]
+  REPLACE [[_keepers.fetch_sub(one_pin, std::memory_order_release)]])
 faio_add_mutant(end_meeting_handle_looked_for_relaxed MODEL meeting HEADER ${header}
   FIND [[(_keepers.load(std::memory_order_acquire) &]]
   REPLACE [[(_keepers.load(std::memory_order_relaxed) &]])
 faio_add_mutant(end_meeting_alone_without_acquire MODEL meeting HEADER ${header}
-  FIND [[if (_keepers.load(std::memory_order_acquire) == bit) return true;]]
-  REPLACE [[if (_keepers.load(std::memory_order_relaxed) == bit) return true;]])
+  FIND [[std::uint32_t before = _keepers.load(std::memory_order_acquire);]]
+  REPLACE [[std::uint32_t before = _keepers.load(std::memory_order_relaxed);]])
 faio_add_mutant(end_meeting_end_believes_the_handle_gone MODEL meeting HEADER ${header}
-  FIND [[if (!has_handle()) {]]
-  REPLACE [[if (true) {]])
+  FIND [[if (!has_handle()) return]]
+  REPLACE [[if (true) return]])
 
 # ---- permits
 set(header libs/sync/include/faio/sync/permits.hpp)

@@ -9,7 +9,7 @@
 #include <utility>
 #include <variant>
 
-#include "faio/context/live_task.hpp"
+#include "faio/context/join_state.hpp"
 #include "faio/context/result.hpp"
 
 namespace faio {
@@ -56,9 +56,7 @@ class join_handle {
   }
   /// As get(), without taking the value.
   void wait_until_done() const {
-    if (task().done()) return;  // its runtime may be gone
-    if (_task->runtime().is_here()) context::throw_blocks_worker("join_handle::get");
-    _task->wait();
+    if (!task().done()) _task->wait();
   }
 
   // ---- end of the public interface ----
@@ -74,7 +72,7 @@ class join_handle {
     bool await_suspend(std::coroutine_handle<Promise> waiting) {
       static_assert(std::derived_from<Promise, context::promise_base>,
                     "a join_handle can be awaited in a faio::task only; elsewhere use get()");
-      context::live_task& task = *_handle._task;
+      context::join_state& task = *_handle._task;
       if (task.may_resume(waiting.promise())) return task.await(waiting.promise());
       auto* const wait = new context::join_wait(waiting.promise());
       _wait = wait;
@@ -109,10 +107,10 @@ class join_handle {
   }
 
   /// For the library.
-  explicit join_handle(context::spawned_task<T>* task) noexcept : _task(task) {}
+  explicit join_handle(context::awaited_state<T>* task) noexcept : _task(task) {}
 
  private:
-  context::spawned_task<T>& task() const {
+  context::awaited_state<T>& task() const {
     if (_task == nullptr) context::throw_empty_handle();
     return *_task;
   }
@@ -123,7 +121,7 @@ class join_handle {
     return last._task->slot.take();
   }
 
-  context::spawned_task<T>* _task = nullptr;
+  context::awaited_state<T>* _task = nullptr;
 };
 
 namespace context {

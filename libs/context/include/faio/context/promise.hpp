@@ -29,6 +29,7 @@
 
 namespace faio::context {
 
+class live_task;
 class promise_base;
 [[noreturn]] FAIO_CONTEXT_API void throw_bad_frame();
 
@@ -103,6 +104,11 @@ class FAIO_CONTEXT_API promise_base : public scheduler::work_item {
     _ending = word_of(end::tells);
     _next = &listener;
   }
+  /// It is what `task` runs.
+  void then_end(live_task& task) noexcept {
+    _ending = word_of(end::spawned);
+    _next = &task;
+  }
 
   // ---- Running.
 
@@ -139,9 +145,7 @@ class FAIO_CONTEXT_API promise_base : public scheduler::work_item {
       return transfer_back(parent);
     }
     if (how_it_ends() == end::joins) return finish_join();
-    end_listener& listener = *static_cast<end_listener*>(_next);
-    handle().destroy();
-    return listener.ended();
+    return finish_telling();
   }
 
   // ---- Whom this one waits for.
@@ -158,7 +162,7 @@ class FAIO_CONTEXT_API promise_base : public scheduler::work_item {
   // ---- end of the public interface ----
 
  private:
-  enum class end : std::uint32_t { resumes, joins, tells };
+  enum class end : std::uint32_t { resumes, joins, tells, spawned };
   static constexpr std::uint64_t one_weight = std::uint64_t{1} << 32;
   static constexpr std::uint64_t word_of(end one) noexcept { return static_cast<std::uint64_t>(one); }
   [[nodiscard]] end how_it_ends() const noexcept { return static_cast<end>(static_cast<std::uint32_t>(_ending)); }
@@ -174,12 +178,13 @@ class FAIO_CONTEXT_API promise_base : public scheduler::work_item {
   [[nodiscard]] promise_base* waiting() noexcept;
 
   std::coroutine_handle<> finish_join() noexcept;
+  std::coroutine_handle<> finish_telling() noexcept;
   static std::coroutine_handle<> arrive(fork_join& fork, std::uint32_t weight, work_item* other) noexcept;
 
   std::uintptr_t _awaits = 0;  // promise_base*, or child_list* with list_bit
   // Set by whoever starts it, and not before: a task is made and started by so many stores that each counts.
   scope* _scope;
-  void* _next;            // by how it ends: promise_base*, fork_join*, end_listener*
+  void* _next;            // by how it ends: promise_base*, fork_join*, end_listener*, live_task*
   std::uint64_t _ending;  // [ weight in a fork : 32 | end : 32 ], so that one store sets both
 };
 

@@ -20,6 +20,7 @@
 
 namespace faio::context {
 
+class join_state;
 class live_task;
 
 using scheduler::stop_report;
@@ -42,6 +43,8 @@ class FAIO_CONTEXT_API live_list {
     live_task* first = nullptr;
     std::size_t count = 0;
   };
+  [[nodiscard]] shard& shard_of(const live_task& task) noexcept;
+
   std::array<shard, shards> _shards;
 };
 
@@ -71,7 +74,7 @@ class FAIO_CONTEXT_API runtime_core {
   /// Whoever destroys coroutines when all threads have ended: nobody else touches one any more whose scheduling was announced before.
   void await_announced() const noexcept;
   /// Any thread. A task that was put on the list of those that live, and then refused by the queues.
-  void destroy_refused(live_task& task);
+  void destroy_refused(live_task& task, const join_state& of_handle);
   /// Any thread. An exception that nobody took, of a task of `runtime`, which may be gone by now.
   static void report_unhandled(const runtime_core* runtime, std::exception_ptr what,
                                const std::source_location& where) noexcept;

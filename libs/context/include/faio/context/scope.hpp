@@ -92,8 +92,12 @@ class FAIO_CONTEXT_API scope : public scheduler::ambient_scope, stop_listener {
   /// Somebody inside `other`, and any who holds this one. Whether each stop request for `other` reaches this one too: it was made beneath
   /// `other`, or beneath a scope above with none between them that can still be stopped on its own. Compares addresses: the one above
   /// this one may be gone.   SpawnTest.AChildStaysOnesOwnWhenAHandleAboveIsDropped
-  [[nodiscard]] bool stops_with(const scope& other) const noexcept;
+  [[nodiscard]] bool stops_with(const scope& other) const noexcept { return other.reaches(heard()); }
+  /// The same, asked of the other one: whether each stop request for this one reaches what hears `heard`.
+  [[nodiscard]] bool reaches(const scope* heard) const noexcept;
   [[nodiscard]] runtime_core& runtime() const noexcept { return _runtime; }
+  /// Somebody inside, and not of the root.
+  [[nodiscard]] scope& above() const noexcept { return *_above; }
 
   /// Whoever spawns, on a worker, in a run of its own (promise_base::run_it): one count of the scope above what it spawns. Who spawns many would meet those who
   /// end on another worker at this one number each time; so it takes several at once, and settle() gives back what is left.
@@ -115,7 +119,6 @@ class FAIO_CONTEXT_API scope : public scheduler::ambient_scope, stop_listener {
   virtual void complete() noexcept = 0;
   /// Somebody inside. False: only with the scope above.
   [[nodiscard]] virtual bool can_be_stopped_alone() const noexcept { return true; }
-  [[nodiscard]] scope& above() const noexcept { return *_above; }
   /// In complete(): no stop request from above reaches it any more.
   void leave_above() noexcept {
     if (is_added()) _above->_listeners.remove(*this);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "faio/context/join_handle.hpp"
+#include "faio/context/live_task.hpp"
 #include "faio/context/place.hpp"
 #include "faio/context/runtime_core.hpp"
 #include "faio/context/task.hpp"
@@ -62,32 +63,36 @@ auto as_task(F&& f, Args&&... args) {
 
 [[noreturn]] FAIO_CONTEXT_API void throw_stopped();
 
-/// Makes a `Record`, a live_task with a slot for a T, and starts it. `above`: with one count of it, which the task takes over; null: the runtime
+/// Starts a task with a `State`, a join_state with a slot for a T. `above`: with one count of it, which the task takes over; null: the runtime
 /// was stopped.
-template <class Record, class T>
-Record& start_beneath(runtime_core& runtime, scope* above, task<T> what, priority how,
-                      const std::source_location& where, completion_signal* all_beneath_ended = nullptr) {
+template <class State, class T>
+State& start_beneath(runtime_core& runtime, scope* above, task<T> what, priority how, const std::source_location& where,
+                     completion_signal* all_beneath_ended = nullptr) {
   if (above == nullptr) throw_stopped();
-  Record* record = nullptr;
+  State* state = nullptr;
+  live_task* spawned = nullptr;
   typename task<T>::promise_type* root = nullptr;
   try {
-    record = new Record(runtime, *above, where);
+    state = new State(where);
+    spawned = all_beneath_ended == nullptr ? new live_task(runtime, *above, *state)
+                                           : new blocking_task(runtime, *above, *state, *all_beneath_ended);
     root = &what.release("spawn");
   } catch (...) {
-    delete record;
+    delete spawned;
+    delete state;
     above->release();
     throw;
   }
-  root->result_to(record->slot);
-  if (!record->start(*root, how == priority::low, all_beneath_ended)) throw_stopped();
-  return *record;
+  root->result_to(state->slot);
+  if (!spawned->start(*root, how == priority::low)) throw_stopped();
+  return *state;
 }
 
 template <class T>
 join_handle<T> spawn_beneath(runtime_core& runtime, scope* above, task<T> what, priority how,
                              const std::source_location& where, completion_signal* all_beneath_ended = nullptr) {
   return join_handle<T>(
-      &start_beneath<spawned_task<T>>(runtime, above, std::move(what), how, where, all_beneath_ended));
+      &start_beneath<awaited_state<T>>(runtime, above, std::move(what), how, where, all_beneath_ended));
 }
 
 template <class T>

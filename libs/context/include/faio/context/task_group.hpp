@@ -50,14 +50,14 @@ class FAIO_CONTEXT_API group_scope final : public scope {
 
 /// A task of a group: nobody takes its value, and the group is told of its exception.
 template <class T>
-class group_task final : public live_task {
+class group_state final : public join_state {
  public:
-  using live_task::live_task;
+  using join_state::join_state;
   result_slot<T> slot;
 
  private:
-  void ending() noexcept override {
-    if (slot.has_exception()) static_cast<group_scope&>(above()).failed(slot.take_exception(), where());
+  void ending(live_task& task) noexcept override {
+    if (slot.has_exception()) static_cast<group_scope&>(task.above()).failed(slot.take_exception(), where());
     slot.reset();
   }
   std::exception_ptr untaken() noexcept override { return nullptr; }
@@ -96,7 +96,7 @@ class FAIO_CONTEXT_API task_group {
     context::group_scope& group = open("spawn");
     if (!what) context::throw_empty_task("task_group::spawn");
     group.retain();
-    context::start_beneath<context::group_task<T>>(group.runtime(), &group, std::move(what), priority::normal, where)
+    context::start_beneath<context::group_state<T>>(group.runtime(), &group, std::move(what), priority::normal, where)
         .drop_handle();
   }
   /// The same for a callable; if it gives a task, that runs too.
