@@ -195,7 +195,7 @@ work_item* worker::take_global_batch() {
   const std::size_t most = std::max<std::size_t>(std::min(share, room), 1);
   const std::size_t count = _pool.queue.try_pop_batch(std::span(batch).first(most));
   if (count == 0) return nullptr;
-  _wait_between_takes = next_wait(_wait_between_takes, count);
+  _wait_between_takes = next_wait_between_takes(_wait_between_takes, count);
   if (count > 1) {
     note_ring_has(of_others);
     _ring.push_back_batch(std::span<work_item* const>(batch).subspan(1, count - 1));
@@ -225,7 +225,7 @@ work_item* worker::search() {
   if (!_counted_searching && _pool.machine.set_searching()) _counted_searching = true;
   if (!_counted_searching) return nullptr;
   _searches.add();
-  for (int i = 0; i < _wait_between_steals; ++i) queue::pause();
+  wait_between_steals();
   _searching.store(true, std::memory_order_relaxed);  // relaxed: a hint for thieves
   work_item* const item = steal();
   _searching.store(false, std::memory_order_relaxed);
@@ -369,7 +369,9 @@ void worker::park(ioengine::time_point deadline) {
     deadline = std::min(deadline, began + (is_first ? first_watch : watch_interval));
     _looked_once = _watching;
   }
-  _wait_between_steals = _wait_between_takes = 0;
+  _wait_between_steals = {};
+  _stole_at = {};
+  _wait_between_takes = 0;
   _parks.add();
   _asleep.store(true, std::memory_order_relaxed);  // relaxed, both: only metrics() looks
   limit_drive();

@@ -38,7 +38,9 @@ std::expected<void, ioengine::setup_error> worker::begin(std::size_t id) {
   _io_interval = wanted.io_interval;
   _global_interval = wanted.global_queue_interval;
   _ring_is_whole = wanted.local_queue_capacity >= ring_capacity;
-  _patience = _wait_between_steals = _wait_between_takes = _batches_to_skip = _skip_next = 0;
+  _patience = _wait_between_takes = _batches_to_skip = _skip_next = 0;
+  _wait_between_steals = {};
+  _stole_at = {};
   _drove_at = _engine->time().now();
   _last_run = nullptr;
   (void)lost_its_processor();

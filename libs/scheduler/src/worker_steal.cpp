@@ -1,6 +1,7 @@
 // worker_steal -- what a worker without work takes from the others: their queues, the global one, and a slot whose owner stands still.
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "faio/queue/spin_lock.hpp"
 #include "faio/scheduler/worker.hpp"
@@ -84,7 +85,7 @@ work_item* worker::steal_queues() {
       item = victim->_ring.be_stolen_by(_ring).value_or(nullptr);
       const std::size_t after = _ring.size();  // others may steal from us already
       taken = after > before ? after - before + 1 : 1;
-      if (item != nullptr) _wait_between_steals = next_wait(_wait_between_steals, taken);
+      if (item != nullptr) _stole_at = std::chrono::steady_clock::now();
     }
     if (item != nullptr) {
       _steals_won.add();
@@ -95,9 +96,23 @@ work_item* worker::steal_queues() {
   return nullptr;
 }
 
-int worker::next_wait(int wait, std::size_t taken) noexcept {
-  if (taken == 1) return std::clamp(2 * wait, first_wait_between_steals, longest_wait_between_steals);
-  return taken >= good_steal ? wait / 2 : wait;
+/// Before it looks at what the others have, when it has ended what it stole.
+void worker::wait_between_steals() {
+  if (_stole_at == std::chrono::steady_clock::time_point{}) return;
+  auto now = std::chrono::steady_clock::now();
+  if (now - std::exchange(_stole_at, {}) < worth_a_steal) {
+    _wait_between_steals = std::clamp(2 * _wait_between_steals, first_wait_between_steals, longest_wait_between_steals);
+  } else {
+    _wait_between_steals /= 2;
+  }
+  for (const auto until = now + _wait_between_steals; now < until; now = std::chrono::steady_clock::now()) {
+    for (int i = 0; i < pauses_between_looks; ++i) queue::pause();
+  }
+}
+
+int worker::next_wait_between_takes(int wait, std::size_t taken) noexcept {
+  if (taken == 1) return std::clamp(2 * wait, first_wait_between_takes, longest_wait_between_takes);
+  return taken >= good_take ? wait / 2 : wait;
 }
 
 /// A slot whose owner has stood still while we slept is taken; one that is only full is to be looked at again, and so is a queue that was left alone.

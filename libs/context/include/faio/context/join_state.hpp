@@ -30,7 +30,7 @@ class FAIO_CONTEXT_API join_state {
   join_state& operator=(const join_state&) = delete;
   virtual ~join_state() = default;
 
-  static void* operator new(std::size_t size) { return scheduler::allocate_frame(size); }
+  static void* operator new(std::size_t size) { return scheduler::allocate_travelling_frame(size); }
   static void operator delete(void* memory, std::size_t size) noexcept { scheduler::free_frame(memory, size); }
 
   // ---- The handle's.

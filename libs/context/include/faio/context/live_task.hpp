@@ -22,7 +22,7 @@ class FAIO_CONTEXT_API live_task : public scope {
   }
   virtual ~live_task() = default;
 
-  static void* operator new(std::size_t size) { return scheduler::allocate_frame(size); }
+  static void* operator new(std::size_t size) { return scheduler::allocate_travelling_frame(size); }
   static void operator delete(void* memory, std::size_t size) noexcept { scheduler::free_frame(memory, size); }
 
   /// Once, by whoever spawns it. False: the runtime refused; nothing is left of the task, nor of the handle's part.

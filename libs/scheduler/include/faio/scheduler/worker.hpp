@@ -200,11 +200,15 @@ class FAIO_SCHEDULER_API worker {
   static constexpr std::chrono::microseconds long_turn{100};
   /// Watches of a worker that was told of work and found none: what it was told of was in a slot, and is gone. The next one will be too.
   static constexpr int watches_after_a_vain_notice = 8;
-  /// A thief that gets one item at a time is faster than the one it steals from, and takes the lines that this one writes: it waits a little before
-  /// the next look, longer after each such steal, until it gets some at once. In pauses.
-  static constexpr int longest_wait_between_steals = 256;
-  static constexpr int first_wait_between_steals = 8;
-  static constexpr std::size_t good_steal = 8;
+  /// A thief that is faster than the one it steals from gets a few short tasks each time, and takes the lines that this one writes. When they have kept
+  /// it busy for less than is worth a steal, it waits before the next look, longer each time, until it gets more at once (ADR 28).
+  static constexpr std::chrono::nanoseconds worth_a_steal{2'000};
+  static constexpr std::chrono::nanoseconds longest_wait_between_steals{8'000};
+  static constexpr std::chrono::nanoseconds first_wait_between_steals{250};
+  /// The same for the global queue, from which a share is taken: by how many there were at once. In pauses.
+  static constexpr int longest_wait_between_takes = 256;
+  static constexpr int first_wait_between_takes = 8;
+  static constexpr std::size_t good_take = 8;
   /// How long a searcher that finds nothing goes on looking before it sleeps: at most, at least, and after how many sleeps it tries again when
   /// it was not worth it (linger).
   static constexpr std::chrono::nanoseconds longest_linger{50'000};
@@ -255,7 +259,8 @@ class FAIO_SCHEDULER_API worker {
   worker* find_victim();
   bool is_worth_it(const worker& owner, std::size_t length, bool& is_unsure);
   bool is_between_batches(const worker& owner);
-  static int next_wait(int wait, std::size_t taken) noexcept;
+  void wait_between_steals();
+  static int next_wait_between_takes(int wait, std::size_t taken) noexcept;
   work_item* watch_slots();
   work_item* search();
   work_item* linger();
@@ -349,7 +354,8 @@ class FAIO_SCHEDULER_API worker {
   bool _slept_briefly = false;  // the last time, and woke of its own completions
   bool _looked_once = false;
   int _patience = 0;             // watches that it will do although it saw no slot
-  int _wait_between_steals = 0;  // in pauses
+  std::chrono::nanoseconds _wait_between_steals{0};
+  std::chrono::steady_clock::time_point _stole_at;  // the last time, from a queue; the epoch: it has slept since, or waited
   int _wait_between_takes = 0;   // from the global queue
   bool _sees_busy = false;       // somebody whose queue is empty and who is busy with completions all the time
   int _batches_to_skip = 0;      // how often not to wait for what that one has next
