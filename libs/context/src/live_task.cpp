@@ -13,7 +13,6 @@ bool live_task::start(promise_base& root, bool low_priority) {
   root.belongs_to(*this);
   root.then_end(*this);
   runtime_core& runtime = this->runtime();
-  runtime.live.add(*this);
   scheduler::worker* const here = scheduler::current_worker();
   // A host's thread between two calls is like any other: nobody would look into its worker's slot.
   if (here != nullptr && &here->runtime() == &runtime.shared() && here->kind() == scheduler::worker_kind::io &&
@@ -84,6 +83,7 @@ void live_list::add(live_task& task) noexcept {
 }
 
 void live_list::remove(live_task& task) noexcept {
+  if (task._list_next == &task) return;  // it never ran
   shard& from = shard_of(task);
   const std::lock_guard lock(from.mutex);
   (task._list_prev != nullptr ? task._list_prev->_list_next : from.first) = task._list_next;

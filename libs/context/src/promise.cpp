@@ -22,6 +22,19 @@ void promise_base::run_it(work_item& item) noexcept {
   scope::settle(here);
 }
 
+/// Not by who spawns it: that may be on another worker, and the list's lock and the neighbours there would come and go between the two.
+void promise_base::run_first(work_item& item) noexcept {
+  auto& self = static_cast<promise_base&>(item);
+  self.becomes(how);
+  static_cast<live_task*>(self._next)->starts();
+  run_it(item);
+}
+
+/// The list's, with all others that the end of the runtime finds.
+void promise_base::drop_first(work_item& item) noexcept {
+  static_cast<live_task*>(static_cast<promise_base&>(item)._next)->starts();
+}
+
 /// A child has ended. A sibling that is still the newest of this worker's deque goes on with both weights; only when there is
 /// none is the counter touched.
 std::coroutine_handle<> promise_base::finish_join() noexcept {

@@ -22,7 +22,9 @@ static_assert(sizeof(context::live_task) <= 112);
 task<std::uint64_t> number(std::uint64_t n) { co_return n; }
 
 /// The task, and not only its coroutine, has ended.
-void wait_until_gone(runtime_context& ctx) {
+template <class T>
+void wait_until_gone(runtime_context& ctx, const join_handle<T>& handle) {
+  handle.wait_until_done();
   while (ctx.core().live.size() != 0) std::this_thread::yield();
 }
 
@@ -46,7 +48,7 @@ TEST(JoinState, WhatRanIsUsedAgainWhileTheHandleIsKept) {
 TEST(JoinState, WhoIsFirstToAskATaskThatHasEndedIsToldSo) {
   runtime_context ctx{{.workers = 1}};
   auto handle = ctx.spawn(number(7));
-  wait_until_gone(ctx);
+  wait_until_gone(ctx, handle);
   EXPECT_TRUE(handle.request_stop());
   EXPECT_FALSE(handle.request_stop());
   EXPECT_EQ(handle.get(), 7U);
@@ -56,7 +58,7 @@ TEST(JoinState, WhoAsksATaskThatHasEndedOfAStopIsNotTheFirst) {
   runtime_context ctx{{.workers = 1}};
   auto handle = ctx.spawn([]() -> task<void> { co_await sleep_for(generous); });
   EXPECT_TRUE(handle.request_stop());
-  wait_until_gone(ctx);
+  wait_until_gone(ctx, handle);
   EXPECT_FALSE(handle.request_stop());
   handle.get();  // a sleep that is cut short is no error
 }
@@ -91,7 +93,7 @@ TEST(JoinState, AHandleOutlivesItsRuntime) {
   {
     runtime_context ctx{{.workers = 1}};
     handle = ctx.spawn(number(7));
-    wait_until_gone(ctx);
+    wait_until_gone(ctx, handle);
   }
   EXPECT_TRUE(handle.done());
   (void)handle.request_stop();

@@ -30,6 +30,8 @@ class FAIO_CONTEXT_API live_task : public scope {
 
   // ---- The runtime's.
 
+  /// Whoever runs it first, or never will: it is on the list from now on.
+  void starts() noexcept { runtime().live.add(*this); }
   /// On the worker on which its coroutine ended, the frame gone. Gives the coroutine to go on with, or std::noop_coroutine().
   std::coroutine_handle<> ended() noexcept;
   /// Under the lock of its runtime's end. It will never run again: destroys its coroutines. Deletes this, or will when all beneath have ended.
@@ -52,7 +54,7 @@ class FAIO_CONTEXT_API live_task : public scope {
   std::atomic<promise_base*> _root{nullptr};  // null: its coroutine has ended
   join_state& _join;
   // The list's.
-  live_task* _list_next = nullptr;
+  live_task* _list_next = this;  // itself: not in the list
   live_task* _list_prev = nullptr;
 };
 

@@ -104,8 +104,9 @@ class FAIO_CONTEXT_API promise_base : public scheduler::work_item {
     _ending = word_of(end::tells);
     _next = &listener;
   }
-  /// It is what `task` runs.
+  /// It is what `task` runs; who runs it first puts the task on the list of those that live.
   void then_end(live_task& task) noexcept {
+    becomes(how_at_first);
     _ending = word_of(end::spawned);
     _next = &task;
   }
@@ -172,6 +173,9 @@ class FAIO_CONTEXT_API promise_base : public scheduler::work_item {
   /// Its frame belongs to whoever waits for it, or to the runtime's list of tasks.
   static void drop_it(work_item&) noexcept {}
   static constexpr operations how{&run_it, &drop_it};
+  static void run_first(work_item& item) noexcept;
+  static void drop_first(work_item& item) noexcept;
+  static constexpr operations how_at_first{&run_first, &drop_first};
   static constexpr std::uintptr_t list_bit = 1;
 
   [[nodiscard]] promise_base* next_awaited() noexcept;

@@ -25,7 +25,7 @@ class live_task;
 
 using scheduler::stop_report;
 
-/// Every spawned task from its spawn to its end; in several lists, so that workers seldom meet at a lock.
+/// Every spawned task from its first run to its end; in several lists, so that workers seldom meet at a lock. One that waits for its first run is in a queue.
 class FAIO_CONTEXT_API live_list {
  public:
   void add(live_task& task) noexcept;
@@ -73,7 +73,7 @@ class FAIO_CONTEXT_API runtime_core {
   void foreign_done() noexcept { _foreign.fetch_sub(1, std::memory_order_release); }  // pairs with await_announced()
   /// Whoever destroys coroutines when all threads have ended: nobody else touches one any more whose scheduling was announced before.
   void await_announced() const noexcept;
-  /// Any thread. A task that was put on the list of those that live, and then refused by the queues.
+  /// Any thread. A task that was refused by the queues.
   void destroy_refused(live_task& task, const join_state& of_handle);
   /// Any thread. An exception that nobody took, of a task of `runtime`, which may be gone by now.
   static void report_unhandled(const runtime_core* runtime, std::exception_ptr what,

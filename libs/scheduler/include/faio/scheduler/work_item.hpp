@@ -32,6 +32,8 @@ class work_item {
 
  protected:
   ~work_item() = default;
+  /// While nobody else has it.
+  void becomes(const operations& how) noexcept { _how = &how; }
 
  private:
   const operations* _how;

@@ -353,12 +353,13 @@ class FAIO_SCHEDULER_API worker {
   bool _owes_a_watch = false;   // watched in its last sleep, and has not slept since
   bool _slept_briefly = false;  // the last time, and woke of its own completions
   bool _looked_once = false;
-  int _patience = 0;             // watches that it will do although it saw no slot
+  int _patience = 0;  // watches that it will do although it saw no slot
   std::chrono::nanoseconds _wait_between_steals{0};
-  std::chrono::steady_clock::time_point _stole_at;  // the last time, from a queue; the epoch: it has slept since, or waited
-  int _wait_between_takes = 0;   // from the global queue
-  bool _sees_busy = false;       // somebody whose queue is empty and who is busy with completions all the time
-  int _batches_to_skip = 0;      // how often not to wait for what that one has next
+  std::chrono::steady_clock::time_point
+      _stole_at;                // the last time, from a queue; the epoch: it has slept since, or waited
+  int _wait_between_takes = 0;  // from the global queue
+  bool _sees_busy = false;      // somebody whose queue is empty and who is busy with completions all the time
+  int _batches_to_skip = 0;     // how often not to wait for what that one has next
   int _skip_next = 0;
   std::chrono::nanoseconds _linger = shortest_linger;
   int _sleeps_until_linger = 0;
