@@ -83,9 +83,9 @@ void live_list::add(live_task& task) noexcept {
 }
 
 void live_list::remove(live_task& task) noexcept {
-  if (task._list_next == &task) return;  // it never ran
   shard& from = shard_of(task);
   const std::lock_guard lock(from.mutex);
+  if (task._list_next == &task) return;  // it never ran
   (task._list_prev != nullptr ? task._list_prev->_list_next : from.first) = task._list_next;
   if (task._list_next != nullptr) task._list_next->_list_prev = task._list_prev;
   --from.count;
