@@ -18,8 +18,6 @@ struct put_off {
 };
 constinit thread_local put_off* put_off_here = nullptr;
 
-constexpr std::uint32_t max_depth = (1U << 31) - 1;
-
 }  // namespace
 
 /// The std::stop_source of a scope, for the user who asked for its token.
@@ -27,14 +25,6 @@ struct scope::user_source final : stop_listener {
   std::stop_source source;
   void stop_asked() noexcept override { put_off_here->sources.push_back(source); }
 };
-
-scope::scope(runtime_core& runtime, scope* above, bool shielded) noexcept
-    : _depth(above == nullptr
-                 ? 0
-                 : std::min(std::max(above->depth(), current(runtime).depth()) + 1, max_depth) & max_depth),
-      _shielded(shielded ? 1 : 0),
-      _runtime(runtime),
-      _above(above) {}
 
 scope::~scope() {
   user_source* const user =

@@ -115,10 +115,16 @@ class join_handle {
     return *_task;
   }
   T take() {
-    const join_handle last(std::move(*this));
-    if (last._task->slot.empty())
+    struct drop_at_end {
+      context::awaited_state<T>* state;
+      ~drop_at_end() {
+        if (state->drop_handle_taken()) delete state;
+      }
+    };
+    const drop_at_end last{std::exchange(_task, nullptr)};
+    if (last.state->slot.empty())
       throw std::system_error(context::canceled(), "faio: the task was destroyed by stop()");
-    return last._task->slot.take();
+    return last.state->slot.take();
   }
 
   context::awaited_state<T>* _task = nullptr;

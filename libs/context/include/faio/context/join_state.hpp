@@ -55,6 +55,8 @@ class FAIO_CONTEXT_API join_state {
   /// True: it was the first to ask.
   bool request_stop() noexcept;
   void drop_handle() noexcept;
+  /// The same for one whose result was taken, so that there is nothing to report. True: the caller deletes it.
+  [[nodiscard]] bool drop_handle_taken() noexcept { return _meeting.let_go(keeper::handle).meeting; }
 
   // ---- The task's, live_task.
 

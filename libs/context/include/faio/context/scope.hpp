@@ -22,6 +22,7 @@
 // child's stop request goes through; here it is the same one.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -54,7 +55,8 @@ class stop_listener : public basic_stop_listener<std_atomics> {
 class FAIO_CONTEXT_API scope : public scheduler::ambient_scope, stop_listener {
  public:
   /// Takes over one count of `above`, if there is one, that the caller holds.
-  scope(runtime_core& runtime, scope* above, bool shielded = false) noexcept;
+  scope(runtime_core& runtime, scope* above, bool shielded = false) noexcept
+      : _depth(depth_beneath(above) & max_depth), _shielded(shielded ? 1 : 0), _runtime(runtime), _above(above) {}
 
   /// Somebody inside. One more to wait for.
   void retain() noexcept final { _inside.enter(); }
@@ -125,6 +127,16 @@ class FAIO_CONTEXT_API scope : public scheduler::ambient_scope, stop_listener {
   }
 
  private:
+  static constexpr std::uint32_t max_depth = (1U << 31) - 1;
+  /// One of another runtime's on this thread will do as well: it is only more.
+  static std::uint32_t depth_beneath(const scope* above) noexcept {
+    if (above == nullptr) return 0;
+    const auto* const maker = static_cast<const scope*>(scheduler::this_thread().scope);
+    const std::uint32_t least =
+        maker == nullptr ? above->_depth : std::max<std::uint32_t>(above->_depth, maker->_depth);
+    return std::min(least + 1, max_depth);
+  }
+
   struct user_source;
   [[nodiscard]] stop_list* beneath() noexcept final { return &_listeners; }
   /// Whose stop requests reach it: the one above, or nobody's.
