@@ -266,6 +266,30 @@ TEST_P(ShutdownEverywhere, AThousandRoundsOfCreateSpawnDestroy) {
 }
 
 /// Quiet as soon as the last blocking call has returned: no stop waits for its grace in vain.
+/// They are in no list but their queue.
+TEST_P(ShutdownEverywhere, WhatNeverBeganIsDestroyedToo) {
+  std::atomic<int> alive{0};
+  std::vector<join_handle<int>> handles;
+  gate busy;
+  gate end;
+  {
+    runtime_context ctx{with(1)};
+    auto one = ctx.spawn([&] {
+      busy.open();
+      end.wait();
+    });
+    busy.wait();
+    for (int i = 0; i < 100; ++i) {
+      handles.push_back(ctx.spawn([](tracked) -> task<int> { co_return 7; }(tracked(alive))));
+    }
+    EXPECT_FALSE(ctx.stop(10ms)) << "the worker is still busy";
+    EXPECT_EQ(alive.load(), 100);
+    end.open();
+  }
+  EXPECT_EQ(alive.load(), 0);
+  for (auto& each : handles) EXPECT_THROW(each.get(), std::system_error);
+}
+
 TEST(ShutdownTest, DoesNotWaitForTheGraceInVain) {
   for (int round = 0; round < 200; ++round) {
     runtime_context ctx{{.workers = 1, .stop_grace = generous}};
