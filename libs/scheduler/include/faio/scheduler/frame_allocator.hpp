@@ -16,6 +16,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <new>
 
 #include "faio/scheduler/export.hpp"
@@ -98,9 +99,9 @@ inline void* allocate_travelling_frame(std::size_t size) {
   void* const frame = allocate_frame(size);
   if (size > frame_lists::largest) [[unlikely]]
     return frame;
-  const auto* const next =
-      reinterpret_cast<const std::byte*>(this_thread_room().frames->all[frame_lists::class_of(size)].head);
-  for (std::size_t at = line; at < size; at += line) __builtin_prefetch(next + at, 1);
+  // As a number: there may be no next one.
+  const auto next = reinterpret_cast<std::uintptr_t>(this_thread_room().frames->all[frame_lists::class_of(size)].head);
+  for (std::size_t at = line; at < size; at += line) __builtin_prefetch(reinterpret_cast<const void*>(next + at), 1);
   return frame;
 }
 
