@@ -26,17 +26,15 @@ std::string sentence(const std::function<void()>& call) {
 }
 
 TEST(MisuseTest, BlockingAWorkerOfTheSameRuntime) {
+  gate go;  // outlives the task: block_on waits for it, whose handle is gone
   runtime_context ctx{{.workers = 2}};
   ctx.block_on([&] {
     EXPECT_THAT(sentence<std::system_error>([&] { (void)ctx.block_on(one()); }), testing::HasSubstr("co_await"));
     EXPECT_THAT(sentence<std::system_error>([&] { (void)ctx.wait_all(one()); }), testing::HasSubstr("co_await"));
-    gate go;
     auto handle = ctx.spawn([&]() -> task<void> { co_await go.pass(); });
     EXPECT_THAT(sentence<std::system_error>([&] { handle.get(); }), testing::HasSubstr("co_await"));
     EXPECT_THAT(sentence<std::system_error>([&] { (void)wait(std::move(handle)); }), testing::HasSubstr("co_await"));
     go.open();
-    // The frame of `go` outlives its user: the handle is gone, the group is not; wait for it by hand.
-    while (ctx.core().live.size() > 1) std::this_thread::yield();
   });
 }
 
