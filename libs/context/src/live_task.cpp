@@ -26,7 +26,7 @@ bool live_task::start(promise_base& root, bool low_priority) {
   }
   join_state& join = _join;  // it stays: its handle is the caller's; we need not
   if (runtime.shared().post(root)) return true;
-  destroy();  // in no queue and on no list: nobody else has it; we are gone
+  runtime.destroy_refused(*this, join);
   join.drop_handle();
   return false;
 }
@@ -46,7 +46,7 @@ std::coroutine_handle<> live_task::ended() noexcept {
 
 /// As ended(), without a result; a coroutine that waits will be destroyed as well, and is not resumed.
 void live_task::destroy() noexcept {
-  promise_base::destroy_tree(*_root.exchange(nullptr, std::memory_order_relaxed));  // relaxed: nobody else does
+  promise_base::destroy_tree(*_root.exchange(nullptr, std::memory_order_relaxed));  // relaxed: under the runtime's lock
   const std::uintptr_t waiter = _join.end();
   release();
   (void)join_state::tell(waiter);  // false: a coroutine of this runtime, which will be destroyed as well

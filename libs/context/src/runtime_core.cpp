@@ -152,6 +152,13 @@ void runtime_core::await_announced() const noexcept {
   while (_foreign.load(std::memory_order_acquire) != 0) std_atomics::pause(true);
 }
 
+/// It is on the list, and the end of the runtime may come for it at the same time: whoever has the lock first destroys it. The handle's part is the
+/// caller's, and stays.
+void runtime_core::destroy_refused(live_task& task, const join_state& of_handle) {
+  const std::lock_guard lock(_cleaning);
+  if (of_handle.has_task()) task.destroy();
+}
+
 /// All threads have ended, the queues are closed: frames that are left will never run.
 void runtime_core::destroy_leftovers() {
   // Recursive, and not the one of admit_to_root(): destructors of the user's run here, and may spawn, which is refused, or stop again.

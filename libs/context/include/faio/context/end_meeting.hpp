@@ -98,6 +98,12 @@ class basic_end_meeting {
     return (_keepers.load(std::memory_order_acquire) & static_cast<std::uint32_t>(keeper::handle)) != 0;
   }
 
+  /// Whoever keeps the scope from being let go meanwhile, or asks for no more than a moment's view.
+  [[nodiscard]] bool has_scope() const noexcept {
+    return (_keepers.load(std::memory_order_relaxed) & static_cast<std::uint32_t>(keeper::scope)) !=
+           0;  // relaxed: see there
+  }
+
   // ---- end of the public interface ----
 
  private:

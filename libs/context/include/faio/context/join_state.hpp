@@ -74,6 +74,8 @@ class FAIO_CONTEXT_API join_state {
   /// The task and all beneath it have ended. True: the caller deletes the task. False: whoever still asks it to stop does.
   [[nodiscard]] bool drop_task(const runtime_core& runtime, bool stop_asked) noexcept;
   [[nodiscard]] bool has_handle() const noexcept { return _meeting.has_handle(); }
+  /// Under the lock of its runtime's end, for one that never ran: nobody has destroyed it.
+  [[nodiscard]] bool has_task() const noexcept { return _meeting.has_scope(); }
   [[nodiscard]] const std::source_location& where() const noexcept { return _where; }
 
   // ---- end of the public interface ----

@@ -34,7 +34,7 @@ class FAIO_CONTEXT_API live_task : public scope {
   void starts() noexcept { runtime().live.add(*this); }
   /// On the worker on which its coroutine ended, the frame gone. Gives the coroutine to go on with, or std::noop_coroutine().
   std::coroutine_handle<> ended() noexcept;
-  /// The end of its runtime, or who spawned it and was refused. It will never run again: destroys its coroutines. Deletes this, or will when all beneath have ended.
+  /// Under the lock of its runtime's end. It will never run again: destroys its coroutines. Deletes this, or will when all beneath have ended.
   void destroy() noexcept;
   /// Any thread. A moment's view.
   [[nodiscard]] bool has_coroutine() const noexcept {

@@ -20,6 +20,7 @@
 
 namespace faio::context {
 
+class join_state;
 class live_task;
 
 using scheduler::stop_report;
@@ -72,6 +73,8 @@ class FAIO_CONTEXT_API runtime_core {
   void foreign_done() noexcept { _foreign.fetch_sub(1, std::memory_order_release); }  // pairs with await_announced()
   /// Whoever destroys coroutines when all threads have ended: nobody else touches one any more whose scheduling was announced before.
   void await_announced() const noexcept;
+  /// Any thread. A task that was refused by the queues.
+  void destroy_refused(live_task& task, const join_state& of_handle);
   /// Any thread. An exception that nobody took, of a task of `runtime`, which may be gone by now.
   static void report_unhandled(const runtime_core* runtime, std::exception_ptr what,
                                const std::source_location& where) noexcept;
@@ -102,7 +105,7 @@ class FAIO_CONTEXT_API runtime_core {
   alignas(queue::line_size) queue::spin_lock _mutex;
   bool _root_released = false;
   std::uint32_t _prepaid = 0;      // counts of the root that are there for the next ones who spawn
-  std::recursive_mutex _cleaning;  // guards _cleaned
+  std::recursive_mutex _cleaning;  // guards _cleaned, and who destroys a task that will not run
   bool _cleaned = false;
 };
 
