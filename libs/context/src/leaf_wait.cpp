@@ -54,7 +54,7 @@ void leaf_wait::take_message() noexcept {
     return;
   }
   _canceled = true;
-  if (withdraw()) {
+  if (static_cast<const ways&>(how_to_tell()).withdraw(*this)) {
     resume();
   } else {
     _message_taken = true;

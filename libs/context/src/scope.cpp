@@ -22,8 +22,10 @@ constinit thread_local put_off* put_off_here = nullptr;
 
 /// The std::stop_source of a scope, for the user who asked for its token.
 struct scope::user_source final : stop_listener {
+  user_source() : stop_listener(tells<user_source>) {}
+  void stop_asked() noexcept { put_off_here->sources.push_back(source); }
+
   std::stop_source source;
-  void stop_asked() noexcept override { put_off_here->sources.push_back(source); }
 };
 
 scope::~scope() {
@@ -96,19 +98,18 @@ void scope::tell_all(stop_list& top) noexcept {
   stop_listener* at = nullptr;
   for (stop_list* list = &top;;) {
     if (auto* const next = static_cast<stop_listener*>(list->take())) {
-      stop_list* const below = next->beneath();
+      stop_list* const below = next->tell();
       if (below != nullptr && below->ask()) {
         stop_list::note(*next, std::exchange(at, next));
         list = below;
         continue;
       }
-      if (below == nullptr) next->stop_asked();
       stop_list::told(*next);
     } else {
       if (at == nullptr) break;
       stop_listener* const done = std::exchange(at, static_cast<stop_listener*>(stop_list::noted(*at)));
       stop_list::told(*done);
-      list = at != nullptr ? at->beneath() : &top;
+      list = at != nullptr ? at->tell() : &top;
     }
   }
   put_off_here = outer;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <latch>
 #include <memory>
 #include <optional>
 #include <source_location>
@@ -61,6 +62,33 @@ TEST_P(ShutdownEverywhere, StopTwiceAndFromTwoThreadsAndThenTheDestructor) {
       EXPECT_TRUE(ctx.stop().finished) << "once more, and with time enough";
       EXPECT_EQ(alive.load(), 0);
     }
+  }
+}
+
+TEST_P(ShutdownEverywhere, AFrameIsDestroyedWhileAStopRequestComesToItsWait) {
+  // So many that one who stops is still telling them when the other one, who does not wait for that, destroys their frames.
+  constexpr int tasks = 1000;
+  for (int round = 0; round < (sanitized ? 5 : 20); ++round) {
+    std::atomic<int> began{0};
+    std::atomic<int> alive{0};
+    runtime_context ctx{with(2)};
+    for (int i = 0; i < tasks; ++i) {
+      (void)ctx.spawn([&, keep = tracked(alive)]() -> task<void> {
+        count(began);
+        for (;;) (void)co_await sleep_for(1h);
+      });
+    }
+    wait_for(began, tasks);
+    std::latch both{2};
+    const auto stop = [&] {
+      both.arrive_and_wait();
+      (void)ctx.stop(0ns);
+    };
+    std::jthread other(stop);
+    stop();
+    other.join();
+    EXPECT_TRUE(ctx.stop(generous).finished);
+    EXPECT_EQ(alive.load(), 0);
   }
 }
 

@@ -100,7 +100,7 @@ class acceptor : public std::enable_shared_from_this<acceptor> {
 
 class acceptor::awaiter final : context::stop_listener {
  public:
-  explicit awaiter(acceptor& from) noexcept : _from(from) {}
+  explicit awaiter(acceptor& from) noexcept : stop_listener(tells<awaiter>), _from(from) {}
   awaiter(const awaiter&) = delete;
   awaiter& operator=(const awaiter&) = delete;
   ~awaiter() {
@@ -130,7 +130,8 @@ class acceptor::awaiter final : context::stop_listener {
 
  private:
   friend class acceptor;
-  void stop_asked() noexcept override { _from.stop(*this); }
+  friend context::stop_listener;
+  void stop_asked() noexcept { _from.stop(*this); }
   /// Not under the acceptor's lock: it waits for a stop request that takes it.
   void hear_no_more() noexcept {
     if (is_added()) _waiting->owner().unsubscribe(*this);

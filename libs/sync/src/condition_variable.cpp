@@ -5,7 +5,7 @@
 
 namespace faio::sync {
 
-class condition_variable::parking : task_waiter {
+class condition_variable::parking final : task_waiter {
  public:
   parking(gate& at, mutex::guard& guard) noexcept : _at(at), _guard(guard) {}
   ~parking() {

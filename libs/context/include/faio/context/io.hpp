@@ -38,7 +38,8 @@ class FAIO_CONTEXT_API io_awaiter : leaf_wait, scheduler::work_item, scheduler::
  protected:
   ~io_awaiter() = default;
   /// With a completion function of a derived class, which may prepare and submit the operation again, or ends it by completed().
-  explicit io_awaiter(completion complete) noexcept : work_item(how), fresh_wait(&settle), operation(complete) {}
+  explicit io_awaiter(completion complete) noexcept
+      : leaf_wait(waits<io_awaiter>), work_item(how), fresh_wait(&settle), operation(complete) {}
   static void completed(operation& op) noexcept;
   /// In such a function. True: a stop request came; do not submit it again.
   using leaf_wait::is_asked;
@@ -47,10 +48,11 @@ class FAIO_CONTEXT_API io_awaiter : leaf_wait, scheduler::work_item, scheduler::
   void suspend_on(scheduler::worker& there, promise_base& waiting);
 
  private:
+  friend leaf_wait;
   void suspend(promise_base& waiting);
   void submit_here() noexcept;
   static void settle(fresh_wait& wait) noexcept;
-  bool withdraw() noexcept override;
+  bool withdraw() noexcept;
   static void run_it(work_item& item) noexcept;
   static void drop_it(work_item&) noexcept {}  // part of a frame that the end of the runtime destroys
   static constexpr operations how{&run_it, &drop_it};

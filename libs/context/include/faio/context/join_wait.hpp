@@ -20,7 +20,7 @@ namespace faio::context {
 class FAIO_CONTEXT_API join_wait final : stop_listener {
  public:
   /// Held by the waiting coroutine and by the task: each calls release() once.
-  explicit join_wait(promise_base& waiting) noexcept : _waiting(&waiting) {}
+  explicit join_wait(promise_base& waiting) noexcept : stop_listener(tells<join_wait>), _waiting(&waiting) {}
   join_wait(const join_wait&) = delete;
   join_wait& operator=(const join_wait&) = delete;
 
@@ -45,8 +45,9 @@ class FAIO_CONTEXT_API join_wait final : stop_listener {
   // ---- end of the public interface ----
 
  private:
+  friend stop_listener;
   ~join_wait() = default;
-  void stop_asked() noexcept override { over(true); }
+  void stop_asked() noexcept { over(true); }
   void over(bool by_stop) noexcept;
 
   std::mutex _mutex;

@@ -25,7 +25,19 @@ class FAIO_CONTEXT_API leaf_wait : stop_listener {
   leaf_wait& operator=(const leaf_wait&) = delete;
 
  protected:
-  leaf_wait() noexcept : _message(*this) {}
+  struct ways : stop_listener::ways {
+    /// On the worker that has it. True: it is out of the engine. False: an event will say so.
+    bool (*withdraw)(leaf_wait&) noexcept;
+  };
+  /// For a wait with withdraw(), whose friend this class is.
+  template <class Wait>
+  static bool withdraw_one(leaf_wait& one) noexcept {
+    return static_cast<Wait&>(one).withdraw();
+  }
+  template <class Wait>
+  static constexpr ways waits{tells<leaf_wait>, &withdraw_one<Wait>};
+
+  explicit leaf_wait(const ways& how) noexcept : stop_listener(how), _message(*this) {}
   ~leaf_wait() { end(); }
 
   /// The worker, in await_suspend, before it arms the wait. True: stop has been requested, do not wait, touch nothing more: the coroutine
@@ -66,10 +78,8 @@ class FAIO_CONTEXT_API leaf_wait : stop_listener {
   [[nodiscard]] bool is_asked() const noexcept { return _handshake.is_asked(); }
   [[nodiscard]] promise_base& waiting() const noexcept { return *_waiting; }
 
-  /// On the worker that has it. True: it is out of the engine. False: an event will say so.
-  virtual bool withdraw() noexcept = 0;
-
  private:
+  friend stop_listener;
   struct message final : scheduler::work_item {
     explicit message(leaf_wait& to) noexcept : work_item(how), wait(to) {}
     static void run_it(work_item& item) noexcept { static_cast<message&>(item).wait.take_message(); }
@@ -78,7 +88,7 @@ class FAIO_CONTEXT_API leaf_wait : stop_listener {
     leaf_wait& wait;
   };
 
-  void stop_asked() noexcept override;
+  void stop_asked() noexcept;
   void take_message() noexcept;
 
   wait_handshake _handshake;  // first: there is room for it behind the listener

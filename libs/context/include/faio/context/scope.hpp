@@ -40,23 +40,59 @@ namespace faio::context {
 class runtime_core;
 using stop_list = basic_stop_list<std_atomics>;
 
+class stop_listener;
+
+/// In front of the listener's own fields, behind which there is room for a small one of a wait's: 16 bytes of every task that sleeps.
+struct told_by {
+  struct ways {
+    /// On the thread that requests the stop. For one that stands for a list: gives it, as often as asked. For others: at most once, and null;
+    /// brief, and does not wait for a task.
+    stop_list* (*tell)(stop_listener&) noexcept;
+  };
+  const ways& _ways;
+};
+
 /// Who wants to know of a stop request. Its owner takes it out again before it goes: scope::unsubscribe.
-class stop_listener : public basic_stop_listener<std_atomics> {
+///
+/// What it does is a table that stays, not virtual functions: a wait whose frame is destroyed takes itself out in a destructor, and on the way there
+/// each destructor changes which virtual functions are the object's, while the one who tells may be calling them.
+/// ShutdownEverywhere.AFrameIsDestroyedWhileAStopRequestComesToItsWait
+class stop_listener : told_by, public basic_stop_listener<std_atomics> {
  public:
-  /// On the thread that requests the stop, at most once. Brief; must not wait for a task.
-  virtual void stop_asked() noexcept {}
-  /// The list that is to be asked as well, if it stands for one.
-  [[nodiscard]] virtual stop_list* beneath() noexcept { return nullptr; }
+  using told_by::ways;
+  [[nodiscard]] stop_list* tell() noexcept { return _ways.tell(*this); }
 
  protected:
+  explicit stop_listener(const ways& how) noexcept : told_by{how} {}
   ~stop_listener() = default;
+  [[nodiscard]] const ways& how_to_tell() const noexcept { return _ways; }
+
+  /// For a `Listener` with stop_asked(), whose friend this class is.
+  template <class Listener>
+  static stop_list* tell_one(stop_listener& one) noexcept {
+    static_cast<Listener&>(one).stop_asked();
+    return nullptr;
+  }
+  template <class Listener>
+  static constexpr ways tells{&tell_one<Listener>};
 };
+
+namespace detail {
+struct listener_and_more : stop_listener {
+  std::uint32_t more;
+};
+static_assert(sizeof(listener_and_more) == sizeof(stop_listener), "there is room behind a listener's fields");
+}  // namespace detail
 
 class FAIO_CONTEXT_API scope : public scheduler::ambient_scope, stop_listener {
  public:
   /// Takes over one count of `above`, if there is one, that the caller holds.
   scope(runtime_core& runtime, scope* above, bool shielded = false) noexcept
-      : _depth(depth_beneath(above) & max_depth), _shielded(shielded ? 1 : 0), _runtime(runtime), _above(above) {}
+      : stop_listener(stands_for_list),
+        _depth(depth_beneath(above) & max_depth),
+        _shielded(shielded ? 1 : 0),
+        _runtime(runtime),
+        _above(above) {}
 
   /// Somebody inside. One more to wait for.
   void retain() noexcept final { _inside.enter(); }
@@ -138,7 +174,8 @@ class FAIO_CONTEXT_API scope : public scheduler::ambient_scope, stop_listener {
   }
 
   struct user_source;
-  [[nodiscard]] stop_list* beneath() noexcept final { return &_listeners; }
+  static stop_list* list_of(stop_listener& one) noexcept { return &static_cast<scope&>(one)._listeners; }
+  static constexpr ways stands_for_list{&list_of};
   /// Whose stop requests reach it: the one above, or nobody's.
   [[nodiscard]] scope* heard() const noexcept { return _shielded != 0 ? nullptr : _above; }
   void link();
@@ -158,10 +195,12 @@ class FAIO_CONTEXT_API scope : public scheduler::ambient_scope, stop_listener {
 /// Passes a stop request for the scope that it listens to on to another one.
 class stop_relay final : public stop_listener {
  public:
-  explicit stop_relay(stop_list& to) noexcept : _to(to) {}
-  [[nodiscard]] stop_list* beneath() noexcept override { return &_to; }
+  explicit stop_relay(stop_list& to) noexcept : stop_listener(stands_for_list), _to(to) {}
 
  private:
+  static stop_list* list_of(stop_listener& one) noexcept { return &static_cast<stop_relay&>(one)._to; }
+  static constexpr ways stands_for_list{&list_of};
+
   stop_list& _to;
 };
 

@@ -17,7 +17,8 @@ namespace context {
 /// In the frame of the coroutine that sleeps. Also a work item: when its worker leaves, it travels through a queue to another wheel.
 class FAIO_CONTEXT_API sleep_awaiter final : leaf_wait, scheduler::timer_item {
  public:
-  explicit sleep_awaiter(ioengine::time_point deadline) noexcept : timer_item(how, &fire), _deadline(deadline) {}
+  explicit sleep_awaiter(ioengine::time_point deadline) noexcept
+      : leaf_wait(waits<sleep_awaiter>), timer_item(how, &fire), _deadline(deadline) {}
 
   [[nodiscard]] bool await_ready() const noexcept { return false; }
   template <class Promise>
@@ -33,8 +34,9 @@ class FAIO_CONTEXT_API sleep_awaiter final : leaf_wait, scheduler::timer_item {
   }
 
  private:
+  friend leaf_wait;
   void suspend(promise_base& waiting);
-  bool withdraw() noexcept override;
+  bool withdraw() noexcept;
   static bool moves(timer_item& item) noexcept { return static_cast<sleep_awaiter&>(item).leaf_wait::moved(); }
   static void fire(ioengine::timer_entry& timer) noexcept;
   static void run_it(work_item& item) noexcept;

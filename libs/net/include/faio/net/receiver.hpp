@@ -110,7 +110,7 @@ class FAIO_NET_API receiver {
 
 class FAIO_NET_API receiver::waiter final : context::stop_listener {
  public:
-  waiter() = default;
+  waiter() noexcept : stop_listener(tells<waiter>) {}
   waiter(const waiter&) = delete;
   waiter& operator=(const waiter&) = delete;
   ~waiter() {
@@ -142,7 +142,8 @@ class FAIO_NET_API receiver::waiter final : context::stop_listener {
 
  private:
   friend class receiver;
-  void stop_asked() noexcept override { _from->stop(*this); }
+  friend context::stop_listener;
+  void stop_asked() noexcept { _from->stop(*this); }
   /// Not under the receiver's lock: it may wait for a request that takes it.
   void hear_no_more() noexcept {
     if (is_added()) _waiting->owner().unsubscribe(*this);

@@ -122,7 +122,7 @@ class broadcast {
  private:
   /// Waits for the next pulse, unless there was one since round `seen`: that is looked at once the waiter is in line, where no
   /// pulse can miss it.
-  class news_awaiter : task_waiter {
+  class news_awaiter final : task_waiter {
    public:
     news_awaiter(std::shared_ptr<shared> from, std::uint64_t seen) noexcept : _from(std::move(from)), _seen(seen) {}
     ~news_awaiter() { (void)this->abandoned(); }

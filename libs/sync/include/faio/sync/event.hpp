@@ -80,7 +80,7 @@ class FAIO_SYNC_API barrier {
     if (parties == 0) throw std::invalid_argument("faio: a barrier needs at least one party");
   }
 
-  class FAIO_SYNC_API awaiter : task_waiter {
+  class FAIO_SYNC_API awaiter final : task_waiter {
    public:
     explicit awaiter(barrier& at) noexcept : _at(at) {}
     ~awaiter() { (void)abandoned(); }  // one that went through with the others has been counted

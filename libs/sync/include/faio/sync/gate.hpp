@@ -55,7 +55,7 @@ class FAIO_SYNC_API gate {
 
 enum class passing : unsigned char { with_others, alone };
 
-class FAIO_SYNC_API gate_awaiter : task_waiter {
+class FAIO_SYNC_API gate_awaiter final : task_waiter {
  public:
   explicit gate_awaiter(gate& at, passing how = passing::with_others) noexcept : _at(at), _how(how) {}
   ~gate_awaiter() {

@@ -7,6 +7,7 @@
 //   auto guard = co_await m.lock();                                                           // tests/mutex_test.cpp
 #pragma once
 
+#include <coroutine>
 #include <mutex>
 #include <system_error>
 #include <utility>
@@ -53,15 +54,21 @@ namespace detail {
 
 /// Makes a guard of what `Awaiter` took.
 template <class Lock, class Awaiter>
-class guard_awaiter : public Awaiter {
+class guard_awaiter {
  public:
   template <class... From>
-  explicit guard_awaiter(Lock& lock, From&... from) noexcept : Awaiter(from...), _lock(lock) {}
+  explicit guard_awaiter(Lock& lock, From&... from) noexcept : _taking(from...), _lock(lock) {}
+  [[nodiscard]] bool await_ready() noexcept { return _taking.await_ready(); }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> waiting) {
+    return _taking.await_suspend(waiting);
+  }
   basic_guard<Lock> await_resume() noexcept {
-    return Awaiter::await_resume() ? basic_guard<Lock>(_lock, std::adopt_lock) : basic_guard<Lock>();
+    return _taking.await_resume() ? basic_guard<Lock>(_lock, std::adopt_lock) : basic_guard<Lock>();
   }
 
  private:
+  Awaiter _taking;
   Lock& _lock;
 };
 

@@ -12,7 +12,7 @@
 
 namespace faio::sync {
 
-class FAIO_SYNC_API permit_awaiter : task_waiter {
+class FAIO_SYNC_API permit_awaiter final : task_waiter {
  public:
   permit_awaiter(permits& from, std::uint64_t count, stoppable stop = stoppable::yes) noexcept
       : _from(from), _count(count), _stop(stop) {}

@@ -16,13 +16,21 @@ class semaphore {
   class [[nodiscard("co_await it")]] acquire_awaitable {
    public:
     acquire_awaitable(permits& from, std::uint64_t count) noexcept : _from(from), _count(count) {}
-    class awaiter : public permit_awaiter {
+    class awaiter {
      public:
-      using permit_awaiter::permit_awaiter;
+      awaiter(permits& from, std::uint64_t count) noexcept : _permit(from, count) {}
+      [[nodiscard]] bool await_ready() noexcept { return _permit.await_ready(); }
+      template <class Promise>
+      bool await_suspend(std::coroutine_handle<Promise> waiting) {
+        return _permit.await_suspend(waiting);
+      }
       result<void> await_resume() noexcept {
-        if (!permit_awaiter::await_resume()) return std::unexpected(context::canceled());
+        if (!_permit.await_resume()) return std::unexpected(context::canceled());
         return {};
       }
+
+     private:
+      permit_awaiter _permit;
     };
     awaiter operator co_await() const noexcept { return awaiter(_from, _count); }
 

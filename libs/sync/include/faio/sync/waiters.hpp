@@ -28,7 +28,7 @@ class basic_task_waiter : public Waiter, context::stop_listener {
   void wake() noexcept final { schedule_announced(*_waiting); }
 
  protected:
-  basic_task_waiter() = default;
+  basic_task_waiter() noexcept : stop_listener(context::stop_listener::tells<basic_task_waiter>) {}
   ~basic_task_waiter() = default;
 
   /// In await_suspend, first. False: stop has been requested, do not wait.
@@ -43,9 +43,9 @@ class basic_task_waiter : public Waiter, context::stop_listener {
     if (is_added()) _waiting->owner().unsubscribe(*this);
     _waiting = nullptr;
   }
-  /// In the destructor of the class that has withdraw(). A frame is destroyed while it waits when its runtime ends before it could go
-  /// on: out of the line with it. True: it had been granted what it waited for, or called, and never went on: that is the caller's to pass on.
-  /// RuntimeEndTest
+  /// In the destructor of the class that has withdraw(), which is final: until here a stop request may call it. A frame is destroyed while it waits
+  /// when its runtime ends before it could go on: out of the line with it. True: it had been granted what it waited for, or called, and never went
+  /// on: that is the caller's to pass on.   RuntimeEndTest
   [[nodiscard]] bool abandoned() noexcept {
     if (_waiting == nullptr) [[likely]]
       return false;
@@ -72,7 +72,8 @@ class basic_task_waiter : public Waiter, context::stop_listener {
   virtual bool withdraw() noexcept = 0;
 
  private:
-  void stop_asked() noexcept final {
+  friend context::stop_listener;
+  void stop_asked() noexcept {
     if (!withdraw()) return;
     _canceled = true;
     context::schedule(*_waiting);  // end() waits for us, so it need not be announced
