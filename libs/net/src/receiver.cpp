@@ -214,6 +214,7 @@ void receiver::came() noexcept {
   }
   if (more) {
     const bool nobody_takes_it = _waiting == nullptr && _came.size() - _taken >= most_kept;  // I4
+    if (!here.is_home()) _moves = _of.home.away_from(here) != nullptr;  // they have gathered elsewhere
     if (nobody_takes_it || _moves) (void)here.io().cancel(_operation);
     return;
   }

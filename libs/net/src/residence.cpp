@@ -6,6 +6,11 @@
 #include "faio/scheduler/shared_state.hpp"
 
 namespace faio::net {
+namespace {
+
+bool may_live_on(const scheduler::worker& one) noexcept { return one.is_home() && !one.hosted(); }
+
+}  // namespace
 
 void residence::settle(scheduler::worker& home) noexcept {
   _neighbours = home.runtime().residents;
@@ -19,7 +24,7 @@ void residence::leave() noexcept {
 }
 
 void residence::settle_near(scheduler::worker& here) noexcept {
-  scheduler::worker* const home = here.hosted() ? here.runtime().emptiest_home() : &here;
+  scheduler::worker* const home = may_live_on(here) ? &here : here.runtime().emptiest_home();
   if (home != nullptr) settle(*home);
 }
 
@@ -39,9 +44,9 @@ scheduler::worker* residence::move_or_stay(scheduler::worker& here, std::uint32_
   // But a few may go wherever they were stolen to: then one that computes for long ends up alone, and holds nobody up.
   constexpr std::size_t few = 8;
   const std::size_t slack = std::max(at_home / 32 + 1, few);
-  const bool room_here = _neighbours->count(mine) < at_home + slack && !here.hosted();
-  if (!room_here && !there.leaving()) return &there;
-  scheduler::worker* const better = here.hosted() ? here.runtime().emptiest_home() : &here;
+  const bool room_here = _neighbours->count(mine) < at_home + slack && may_live_on(here);
+  if (!room_here && there.is_home() && !there.leaving()) return &there;
+  scheduler::worker* const better = may_live_on(here) ? &here : here.runtime().emptiest_home();
   if (better == nullptr) return nullptr;
   const auto next = static_cast<std::uint32_t>(better->station());
   // relaxed: numbers. Its other half may move it at the same time: one of the two does.

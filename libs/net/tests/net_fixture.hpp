@@ -48,9 +48,10 @@ inline std::size_t open_descriptors() {
 /// Both engines; every test ends with as many open descriptors as it began with.
 class NetTest : public testing::TestWithParam<engine_kind> {
  protected:
-  explicit NetTest(std::size_t workers = 2)
+  explicit NetTest(std::size_t workers = 2, bool gather_connections = true)
       : _before(open_descriptors()),
-        _ctx(std::make_unique<runtime_context>(config{.workers = workers, .engine = GetParam()})) {}
+        _ctx(std::make_unique<runtime_context>(
+            config{.workers = workers, .engine = GetParam(), .gather_connections = gather_connections})) {}
   ~NetTest() override {
     _ctx.reset();
     EXPECT_EQ(open_descriptors(), _before);

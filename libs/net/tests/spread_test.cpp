@@ -7,6 +7,7 @@
 
 #include "faio/net/net.hpp"
 #include "net_fixture.hpp"
+#include "receive_ahead.hpp"
 
 namespace faio::net {
 namespace {
@@ -120,6 +121,20 @@ TEST_P(SpreadTest, ConnectionsFindAHomeWhenTheirWorkerHasLeft) {
   });
 }
 
+/// What decides whether they gather.
+TEST_P(SpreadTest, AWorkerWithConnectionsKnowsHowMuchItRuns) {
+  if (!scheduler::processor_time().read()) GTEST_SKIP() << "this kernel does not count it";
+  auto listener = listening();
+  ctx().block_on([&]() -> task<void> {
+    auto both = co_await connected(listener);
+    for (;;) {
+      co_await exchange(both, 100);
+      const auto* const home = both.server.home();
+      if (home->recent_load(std::chrono::steady_clock::now()).ran > 0) break;
+    }
+  });
+}
+
 TEST_P(SpreadTest, NothingLivesWithAHost) {
   auto listener = listening();
   ctx().run_once();  // this thread is a worker from here on
@@ -154,6 +169,58 @@ TEST_P(SpreadTest, AStreamMayBeUsedByAnotherRuntimeAndOutliveItsOwn) {
   other.block_on(talk);
   end_runtime();
   other.block_on(talk);
+}
+
+/// They gather and spread by the test's wish alone.
+class GatherTest : public NetTest {
+ protected:
+  static constexpr std::size_t workers = 4;
+  GatherTest() : NetTest(workers, false) {}
+};
+FAIO_ON_BOTH_ENGINES(GatherTest);
+
+/// All connections that are in use, whichever way, are on the one worker that is left; and new ones.
+TEST_P(GatherTest, ConnectionsLiveOnTheWorkersThatAreHomes) {
+  auto listener = listening();
+  ctx().block_on([&]() -> task<void> {
+    std::vector<connection> many;
+    for (std::size_t i = 0; i < 4 * workers; ++i) {
+      many.push_back(co_await connected(listener));
+      if (i % 2 == 0) many.back().server.receive_ahead();
+      co_await exchange(many.back(), 20);
+    }
+    auto& runtime = scheduler::current_worker()->runtime();
+    for (std::size_t i = 1; i < workers; ++i) runtime.gather();
+    const auto* const home = runtime.emptiest_home();
+    // A receive that is armed follows with the next message.
+    for (auto& each : many) co_await exchange(each, 2);
+    for (const auto& each : many) {
+      EXPECT_EQ(each.client.home(), home);
+      EXPECT_EQ(each.server.home(), home);
+    }
+    const auto late = co_await connected(listener);
+    EXPECT_EQ(late.client.home(), home);
+    EXPECT_EQ(late.server.home(), home);
+    EXPECT_EQ(runtime.residents->count(home->station()), 2 * many.size() + 2);
+  });
+}
+
+/// Wherever its task runs: what it asks for is done at home.
+TEST_P(GatherTest, AThiefThatIsNoHomeSendsOperationsHome) {
+  auto listener = listening();
+  ctx().block_on([&]() -> task<void> {
+    auto both = co_await connected(listener);
+    auto& runtime = scheduler::current_worker()->runtime();
+    for (std::size_t i = 1; i < workers; ++i) runtime.gather();
+    co_await exchange(both, 1);
+    const auto* const home = runtime.emptiest_home();
+    for (std::size_t i = 0; i < workers; ++i) {
+      co_await context::resume_on(home->home().station(i));
+      co_await exchange(both, 1);
+      EXPECT_EQ(both.client.home(), home);
+      EXPECT_EQ(both.server.home(), home);
+    }
+  });
 }
 
 }  // namespace

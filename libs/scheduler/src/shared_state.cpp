@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <random>
 #include <utility>
 
@@ -35,6 +36,7 @@ std::vector<int> processors_of_this_thread() {
 
 shared_state::shared_state(config wanted)
     : settings(checked(std::move(wanted))),
+      _available(settings.gather_connections && settings.workers > 1 ? available_cpus() : 0),
       _seed(settings.seed ? *settings.seed : std::random_device{}()),
       _blocking(*this) {
   if (settings.pin_threads) _processors = processors_of_this_thread();
@@ -171,18 +173,57 @@ bool shared_state::post_to_fewest_timers(work_item& item) {
   return true;
 }
 
-worker* shared_state::emptiest_home() {
-  const std::lock_guard lock(_mutex);
-  worker* emptiest = nullptr;
+template <class Wanted>
+worker* shared_state::emptiest(Wanted wanted) const {
+  worker* found = nullptr;
   std::size_t fewest = 0;
   for (const auto& each : _seats) {
-    if (!each->active || each->hosted || each->occupant->kind() != worker_kind::io) continue;
+    if (!may_be_home(*each) || !std::invoke(wanted, *each->occupant)) continue;
     const std::size_t count = residents->count(each->occupant->station());
-    if (emptiest != nullptr && count >= fewest) continue;
-    emptiest = each->occupant.get();
+    if (found != nullptr && count >= fewest) continue;
+    found = each->occupant.get();
     fewest = count;
   }
-  return emptiest;
+  return found;
+}
+
+worker* shared_state::emptiest_home() {
+  const std::lock_guard lock(_mutex);
+  if (worker* const home = emptiest(&worker::is_home)) return home;
+  return emptiest([](const worker&) { return true; });  // the last home has left
+}
+
+void shared_state::choose_homes(bool hold_up) {
+  if (!settings.gather_connections) return;
+  const auto now = std::chrono::steady_clock::now();
+  const std::lock_guard lock(_mutex);
+  std::size_t workers = 0;
+  gathering::view lately;
+  for (const auto& each : _seats) {
+    if (!may_be_home(*each)) continue;
+    ++workers;
+    if (each->occupant->is_home()) lately.add(each->occupant->recent_load(now));
+  }
+  if (!hold_up && workers <= _available) {
+    use_homes(_gathering.judge(now, lately, workers));
+  } else if (lately.homes < workers) {
+    use_homes(_gathering.spread(now));
+  }
+}
+
+void shared_state::use_homes(gathering::advice advice) {
+  if (advice == gathering::advice::stay) return;
+  if (advice == gathering::advice::fewer) {
+    emptiest(&worker::is_home)->set_home(false);
+  } else {
+    for (const auto& each : _seats) each->occupant->set_home(true);
+  }
+  _gathered.store(advice == gathering::advice::fewer, std::memory_order_relaxed);  // relaxed: a choice
+}
+
+void shared_state::gather() {
+  const std::lock_guard lock(_mutex);
+  use_homes(gathering::advice::fewer);
 }
 
 // ---- What it knows.

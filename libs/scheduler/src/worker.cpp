@@ -238,7 +238,7 @@ work_item* worker::search() {
 /// would wait for it.
 work_item* worker::linger() {
   static const bool alone = std::thread::hardware_concurrency() < 2;  // nobody runs beside us
-  if (!_counted_searching || alone || _engine->in_flight() != 0 || _runtime.stopping()) return nullptr;
+  if (!_counted_searching || alone || !is_home() || _engine->in_flight() != 0 || _runtime.stopping()) return nullptr;
   if (_sees_busy && _pool.machine.may_linger()) return wait_for_batch();
   if (_sleeps_until_linger > 0) {
     if (--_sleeps_until_linger > 0) return nullptr;
@@ -366,7 +366,8 @@ void worker::park(ioengine::time_point deadline) {
   const auto began = _engine->time().now();
   if (_is_watcher) {
     const bool is_first = _watching && !_looked_once;
-    deadline = std::min(deadline, began + (is_first ? first_watch : watch_interval));
+    const auto interval = is_first ? first_watch : is_home() ? watch_interval : watch_interval_away;
+    deadline = std::min(deadline, began + interval);
     _looked_once = _watching;
   }
   _wait_between_steals = {};
@@ -379,6 +380,8 @@ void worker::park(ioengine::time_point deadline) {
   _asleep.store(false, std::memory_order_relaxed);
   _since_io = 0;
   _drove_at = _engine->time().now();
+  if (_drove_at >= _next_load) [[unlikely]]
+    note_load(_drove_at);
   _slept_briefly = completed != 0 && _drove_at - began < brief;
   note_timers();
   const bool watcher = stop_watching();

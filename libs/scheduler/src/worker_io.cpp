@@ -39,6 +39,8 @@ std::size_t worker::drive_io(std::size_t runs_next) {
   const bool is_late = comes_late(now);
   _since_io = 0;
   _drove_at = now;
+  if (now >= _next_load) [[unlikely]]
+    note_load(now);
   _polls.add();
   limit_drive();
   const std::size_t completed = _engine->drive();
@@ -62,11 +64,38 @@ bool worker::lost_its_processor() noexcept {
   return std::exchange(_times_lost, used.ru_nivcsw) != used.ru_nivcsw;
 }
 
+/// Every now and then: how long it ran, and how long it waited for a processor.
+void worker::note_load(ioengine::time_point now) {
+  _next_load = now + load_interval;
+  const auto spent = _processor_time->read();
+  if (!spent) {
+    _next_load = ioengine::time_point::max();
+    return;
+  }
+  const auto before = std::exchange(_spent, *spent);
+  const auto steady = std::chrono::steady_clock::now();
+  const std::chrono::duration<double> passed =
+      steady - _loaded_at.load(std::memory_order_relaxed);  // relaxed, all: ours
+  const gathering::load one{.ran = (spent->ran - before.ran) / passed,
+                            .waited = (spent->waited - before.waited) / passed};
+  _ran.store(one.ran, std::memory_order_relaxed);
+  _waited.store(one.waited, std::memory_order_relaxed);
+  _loaded_at.store(steady, std::memory_order_relaxed);
+  if (_runtime.residents->count(_station) != 0) _runtime.choose_homes(false);
+}
+
+gathering::load worker::recent_load(gathering::time_point now) const noexcept {
+  // relaxed, all: numbers of one look or of two that follow each other.
+  if (now - _loaded_at.load(std::memory_order_relaxed) > 4 * load_interval) return {};
+  return {.ran = _ran.load(std::memory_order_relaxed), .waited = _waited.load(std::memory_order_relaxed)};
+}
+
 /// Half of what completed late, rounded up, for whoever sleeps. Wakes it only if there is something: we would have run it before it came, and next time it
 /// would wait behind a long task again. The one that computed stays: what it asked for then has completed only now.
 void worker::share_late(std::size_t completed) {
   const std::size_t most = std::min(completed, _ring.size());
   if (most == 0 || _pool.machine.sleeping() == 0 || _runtime.stopping() || lost_its_processor()) return;
+  if (_runtime.gathered()) _runtime.choose_homes(true);  // before: what is given away may live there
   std::vector<work_item*> waited;
   work_item* computed = nullptr;
   while (waited.size() + (computed != nullptr ? 1 : 0) < most) {
@@ -93,13 +122,22 @@ void worker::share_late(std::size_t completed) {
   if (computed != nullptr) put_into_ring(*computed);
 }
 
+/// Where connections have gathered, nobody else wants them, however many, unless we stand still; that a watcher sees.
+void worker::notify_of_completions() {
+  if (_runtime.gathered()) {
+    notify_unless_watched();
+  } else {
+    notify_of_ring();
+  }
+}
+
 /// Completions wake nobody one by one. One look for a helper for the whole batch, and only if somebody waits behind another one and nobody comes by
 /// anyway: a wake costs as much as some of them.
 void worker::share_completions(std::size_t runs_next) {
   const std::size_t stealable = queue_length();
   if (stealable == 0) return;                                                              // a slot notified by itself
   if (!_private.empty() || _slot.load(std::memory_order_relaxed) != nullptr) ++runs_next;  // relaxed: our own, or gone
-  if (stealable + runs_next > 1) notify_of_ring();
+  if (stealable + runs_next > 1) notify_of_completions();
 }
 
 }  // namespace faio::scheduler

@@ -44,6 +44,14 @@ std::expected<void, ioengine::setup_error> worker::begin(std::size_t id) {
   _drove_at = _engine->time().now();
   _last_run = nullptr;
   (void)lost_its_processor();
+  set_home(true);
+  _loaded_at.store({}, std::memory_order_relaxed);  // relaxed: a view
+  _next_load = ioengine::time_point::max();
+  // With a clock of the user's nobody can tell how long a while is.
+  if (_kind == worker_kind::io && wanted.gather_connections && wanted.clock == nullptr) {
+    _processor_time.emplace();
+    _next_load = _drove_at;
+  }
   _random.seed(static_cast<std::minstd_rand::result_type>(_runtime.next_seed()));
   thread_state& self = this_thread();
   assert(self.current == nullptr && "a thread can be one worker only");
@@ -89,6 +97,7 @@ void worker::wind_down() {
   _pool.leave(_number);
   _buffers.reset();
   _engine.reset();
+  _processor_time.reset();
   _ring.release_owner();
   _deque.release_owner();
   _inbox.release_owner();
@@ -135,7 +144,8 @@ worker_metrics worker::metrics() const noexcept {
           .overflows = _overflows.get(),
           .given_away = _given_away.get(),
           .queue_length = queue_length(),
-          .timers = timers()};
+          .timers = timers(),
+          .is_home = is_home()};
 }
 
 }  // namespace faio::scheduler

@@ -47,15 +47,16 @@ worker* worker::find_victim() {
   return victim;
 }
 
-/// Forks always are, and a long queue.
+/// Forks always are, and a long queue, unless it is one of connections that have gathered there.
 bool worker::is_worth_it(const worker& owner, std::size_t length, bool& is_unsure) {
-  if (length >= backlog || owner._deque.size() != 0) return true;
+  if (owner._deque.size() != 0) return true;
+  const bool only_completions = owner._only_completions.load(std::memory_order_relaxed);  // relaxed: a hint
+  if (length >= backlog && (is_home() || !only_completions)) return true;
   _views.resize(std::max(_views.size(), _pool.stations()));
   const auto now = std::chrono::steady_clock::now();
   const queue_view::progress so_far{.turns = owner._tick.get(), .sleeps = owner._parks.get()};
   queue_view& seen = _views[owner._station].queue;
-  if (owner._only_completions.load(std::memory_order_relaxed))  // relaxed: a hint
-    return seen.judge_completions(now, so_far) == prospect::waits_long;
+  if (only_completions) return seen.judge_completions(now, so_far, is_home()) == prospect::waits_long;
   const prospect of_waiting = seen.judge(now, so_far, length);
   is_unsure = is_unsure || of_waiting == prospect::unsure;
   return of_waiting == prospect::waits_long;
@@ -63,7 +64,7 @@ bool worker::is_worth_it(const worker& owner, std::size_t length, bool& is_unsur
 
 /// It has nothing in its queue, because what it has is with the kernel; and so it was all the time. queue_view.hpp
 bool worker::is_between_batches(const worker& owner) {
-  if (!owner._only_completions.load(std::memory_order_relaxed)) return false;  // relaxed: a hint
+  if (!is_home() || !owner._only_completions.load(std::memory_order_relaxed)) return false;  // relaxed: a hint
   _views.resize(std::max(_views.size(), _pool.stations()));
   return _views[owner._station].queue.is_busy_for_long(std::chrono::steady_clock::now(),
                                                        {.turns = owner._tick.get(), .sleeps = owner._parks.get()});

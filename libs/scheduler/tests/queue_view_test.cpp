@@ -83,6 +83,16 @@ TEST(QueueView, CompletionsBehindAnOwnerThatStandsStillWaitLong) {
   EXPECT_EQ(view.judge_completions(start + queue_view::least_of_completions, ran(5, 7)), prospect::waits_long);
 }
 
+TEST(QueueView, WhoIsNoHomeHelpsOnlyWhoStandsStillForLong) {
+  queue_view busy;
+  (void)busy.judge_completions(start, ran(0, 7), false);
+  EXPECT_EQ(busy.judge_completions(start + 2 * queue_view::busy_for_long, ran(40, 7), false), prospect::unsure);
+  queue_view still;
+  (void)still.judge_completions(start, ran(5, 7), false);
+  EXPECT_EQ(still.judge_completions(start + queue_view::least_away - 1ns, ran(5, 7), false), prospect::unsure);
+  EXPECT_EQ(still.judge_completions(start + queue_view::least_away, ran(5, 7), false), prospect::waits_long);
+}
+
 TEST(QueueView, CompletionsThatWereSeenLongAgoDoNotCount) {
   queue_view view;
   (void)view.judge_completions(start, ran(5, 7));

@@ -5,6 +5,8 @@
 //      that worker has fewer of them, or hardly more ──> the connection moves there
 //      else ──> the operation is sent home, and its task with it
 //   A host's worker is nobody's home: its thread may not come back.               SpreadTest.NothingLivesWithAHost
+//   Nor is one that is no home any more (gathering.hpp): what lives there moves with its next operation.
+//                                                                                 GatherTest.ConnectionsLiveOnTheWorkersThatAreHomes
 //
 // So a connection moves towards workers that have fewer, and never far the other way: among four workers the fullest stays within a
 // fifth of the emptiest while all have something to do.                          SpreadTest.AThousandBusyConnectionsOnFourWorkers
@@ -44,7 +46,7 @@ class FAIO_NET_API residence {
   /// On the worker `here`: where else an operation belongs; null: here.
   [[nodiscard]] scheduler::worker* away_from(scheduler::worker& here) noexcept {
     const std::uint32_t home = _home.load(std::memory_order_relaxed);  // relaxed: a choice, it hands nothing over
-    if (home == here.station() || home == nowhere) [[likely]]
+    if ((home == here.station() && here.is_home()) || home == nowhere) [[likely]]
       return nullptr;
     return move_or_stay(here, home);
   }

@@ -78,6 +78,8 @@ struct config {
   bool batch_posts = true;
   /// Each I/O worker stays on one of the processors that the process may use. Compute workers and threads that block run on any of them.
   bool pin_threads = false;
+  /// Where its workers wait for processors that others use, connections live on as few of them as suffice (gathering.hpp). False: on all of them, always.
+  bool gather_connections = true;
   /// Threads are called this and their number, those that block this and "-blocking". At most 11 characters, the kernel cuts at 15.
   std::string thread_name = "faio";
   /// Empty: one line on stderr. Counted in either case.

@@ -33,6 +33,7 @@ struct worker_metrics {
   std::size_t queue_length = 0;    ///< now
   std::size_t timers = 0;          ///< pending now
   std::size_t residents = 0;       ///< connections whose operations are done there now
+  bool is_home = true;             ///< connections may live there (config.gather_connections)
 
   /// Adds the numbers; id, kind and state stay.
   worker_metrics& operator+=(const worker_metrics& other) noexcept {

@@ -35,6 +35,8 @@ class queue_view {
   /// The same for completions: a request of a server is answered in a few microseconds, and a batch of them in some dozens.
   static constexpr std::chrono::nanoseconds least_of_completions{100'000};
   static constexpr std::chrono::nanoseconds busy_for_long{200'000};
+  /// And where they have gathered: to submit as many sends as there are connections is one turn, of some hundred microseconds.
+  static constexpr std::chrono::nanoseconds least_away{1'000'000};
   static constexpr std::chrono::nanoseconds longest_of_completions{3'000'000};
 
   /// What the owner has done since it began.
@@ -53,13 +55,14 @@ class queue_view {
     return age * length > worth_stealing * made ? prospect::waits_long : prospect::waits_briefly;
   }
 
-  /// The same for a queue of nothing but completions. unsure: look again some time.
-  prospect judge_completions(time_point now, progress owner) noexcept {
+  /// The same for a queue of nothing but completions. unsure: look again some time. `is_home`: connections may live with the thief; if not, only one that
+  /// stands still is helped.
+  prospect judge_completions(time_point now, progress owner, bool is_home = true) noexcept {
     const auto age = now - _looked_at;
     const bool stands_still = owner.turns == _then.turns;
-    if (age >= least_of_completions && stands_still) return prospect::waits_long;
+    if (age >= (is_home ? least_of_completions : least_away) && stands_still) return prospect::waits_long;
     if (age > longest_of_completions || (owner.sleeps != _then.sleeps && !stands_still)) return begin(now, owner);
-    return age >= busy_for_long ? prospect::waits_long : prospect::unsure;
+    return is_home && age >= busy_for_long ? prospect::waits_long : prospect::unsure;
   }
 
   /// The same while its queue is empty, as it is between two batches. True: it has not slept for long; the next batch is worth waiting for.

@@ -28,6 +28,7 @@
 #include "faio/scheduler/config.hpp"
 #include "faio/scheduler/errors.hpp"
 #include "faio/scheduler/export.hpp"
+#include "faio/scheduler/gathering.hpp"
 #include "faio/scheduler/metrics.hpp"
 #include "faio/scheduler/pool.hpp"
 #include "faio/scheduler/residents.hpp"
@@ -71,8 +72,16 @@ class FAIO_SCHEDULER_API shared_state {
 
   // ---- Workers.
 
-  /// The I/O worker with the fewest residents, for one more. A host is none of them: it may not come back. Null: there is none any more.
+  /// The I/O worker with the fewest residents, for one more, of those that are homes. A host is none of them: it may not come back. Null: there is none any more.
   [[nodiscard]] worker* emptiest_home();
+  /// A worker, now and then when it is busy: on which workers connections live from now on (gathering.hpp). `hold_up`: it holds others up.
+  void choose_homes(bool hold_up);
+  /// One worker less is a home, of two at the least; what choose_homes() does when it sees fit.
+  void gather();
+  /// True: not on all.
+  [[nodiscard]] bool gathered() const noexcept {
+    return _gathered.load(std::memory_order_relaxed);
+  }  // relaxed: a choice
   std::expected<std::size_t, std::error_code> attach(worker_kind kind);
   /// Waits until it has left, unless it is called on a worker.
   std::expected<void, std::error_code> detach(std::size_t id);
@@ -157,12 +166,22 @@ class FAIO_SCHEDULER_API shared_state {
   seat* find(std::size_t id);
   /// Under the lock.
   [[nodiscard]] bool is_open(const worker& target) const;
+  [[nodiscard]] static bool may_be_home(const seat& at) noexcept {
+    return at.active && !at.hosted && at.occupant->kind() == worker_kind::io;
+  }
+  template <class Wanted>
+  [[nodiscard]] worker* emptiest(Wanted wanted) const;
+  void use_homes(gathering::advice advice);
 
   std::atomic<phase> _phase{phase::running};
   mutable std::mutex _mutex;
   std::condition_variable _changed;
   std::vector<std::unique_ptr<seat>> _seats;
   std::vector<work_item*> _leftovers;
+  const std::size_t
+      _available;  // processors for this process, asked on the thread that made the runtime: a worker may be pinned
+  gathering _gathering;
+  std::atomic<bool> _gathered{false};
   std::vector<int> _processors;  // with pin_threads: those that the thread that made the runtime may use
   worker_metrics _departed;
   std::recursive_mutex _dropping;  // drop_leftovers() is done when it returns, whoever else calls it too

@@ -28,6 +28,9 @@
 // waited goes to a worker that sleeps, and connections live from then on where they were given to: the tasks that compute keep the worker for themselves.
 // Kept by LateTest; ADR 22.
 //
+// Homes. Where workers wait for processors, connections live on some of them only (gathering.hpp). One that is no home does all it did but linger, leaves completions
+// of others alone unless their owner stands still for long, and watches less often: it takes a processor from somebody with each look. ADR 30.
+//
 // Thread roles: "Owner only" is the worker's thread. Fields are grouped by who writes them.
 //
 // Rejected: a wake for each filled slot. Two tasks that wake each other would wake a third worker every time: a system call each.
@@ -40,6 +43,7 @@
 #include <deque>
 #include <expected>
 #include <memory>
+#include <optional>
 #include <random>
 #include <source_location>
 #include <span>
@@ -54,9 +58,11 @@
 #include "faio/scheduler/config.hpp"
 #include "faio/scheduler/export.hpp"
 #include "faio/scheduler/fresh_wait.hpp"
+#include "faio/scheduler/gathering.hpp"
 #include "faio/scheduler/metrics.hpp"
 #include "faio/scheduler/parcel.hpp"
 #include "faio/scheduler/pool.hpp"
+#include "faio/scheduler/processor_time.hpp"
 #include "faio/scheduler/queue_atomics.hpp"
 #include "faio/scheduler/queue_view.hpp"
 #include "faio/scheduler/thread_state.hpp"
@@ -155,6 +161,10 @@ class FAIO_SCHEDULER_API worker {
     return _callable.load(std::memory_order_relaxed);
   }  // relaxed: a view
   [[nodiscard]] std::size_t station() const noexcept { return _station; }
+  /// Connections may live there. False: they have gathered on others (gathering.hpp).
+  [[nodiscard]] bool is_home() const noexcept { return _is_home.load(std::memory_order_relaxed); }  // relaxed: a choice
+  /// What it did lately; nothing if it has done nothing for a while.
+  [[nodiscard]] gathering::load recent_load(gathering::time_point now) const noexcept;
   /// Owner only. Into its wheel.
   void arm(timer_item& timer, ioengine::time_point deadline) noexcept;
   /// Owner only. False: it was not pending.
@@ -169,6 +179,9 @@ class FAIO_SCHEDULER_API worker {
   void deliver(parcel what) {
     if (_inbox.push(what)) _engine->wake();
   }
+  void set_home(bool may_live_here) noexcept {
+    _is_home.store(may_live_here, std::memory_order_relaxed);
+  }  // relaxed: as is_home()
   /// Any thread. The loop ends after the task that runs.
   void ask_to_leave() noexcept { _leave.store(true, std::memory_order_relaxed); }
 
@@ -193,11 +206,15 @@ class FAIO_SCHEDULER_API worker {
   /// A thief that holds the slot of a worker that stands still: looks again after this, then after each `watch_interval`.
   static constexpr std::chrono::microseconds first_watch{100};
   static constexpr std::chrono::microseconds watch_interval{1000};
+  /// One that has to wait for a processor whenever it gets up, and makes another one wait (gathering.hpp).
+  static constexpr std::chrono::microseconds watch_interval_away{5000};
   /// A sleep that its own completions ended sooner was brief; so will be the next one (sleeps_briefly).
   static constexpr std::chrono::microseconds brief{500};
   /// Completions are late when they may have waited for so long, behind turns that took so long each: a long batch of short tasks is no reason (share_late).
   static constexpr std::chrono::microseconds late{200};
   static constexpr std::chrono::microseconds long_turn{100};
+  /// How often it looks how long it ran and waited.
+  static constexpr std::chrono::milliseconds load_interval{20};
   /// Watches of a worker that was told of work and found none: what it was told of was in a slot, and is gone. The next one will be too.
   static constexpr int watches_after_a_vain_notice = 8;
   /// A thief that is faster than the one it steals from gets a few short tasks each time, and takes the lines that this one writes. When they have kept
@@ -299,8 +316,10 @@ class FAIO_SCHEDULER_API worker {
   void note_timers();
   [[nodiscard]] bool comes_late(ioengine::time_point now) const noexcept;
   bool lost_its_processor() noexcept;
+  void note_load(ioengine::time_point now);
   void share_late(std::size_t completed);
   void share_completions(std::size_t runs_next);
+  void notify_of_completions();
   void rest();
   void come_back();
   void hand_over_queues(std::vector<work_item*>& all);
@@ -311,6 +330,7 @@ class FAIO_SCHEDULER_API worker {
   const worker_kind _kind;
   const std::size_t _station;
   const bool _lifo;
+  std::atomic<bool> _is_home{true};  // written rarely
 
   // Written by any thread.
   alignas(queue::line_size) queue::inbox<parcel> _inbox;
@@ -325,6 +345,9 @@ class FAIO_SCHEDULER_API worker {
   std::atomic<bool> _asleep{false};
   owned_counter _tasks_run, _steals_tried, _steals_won, _slots_taken, _searches, _parks, _wakes, _polls, _overflows,
       _given_away, _timers;
+  std::atomic<double> _ran{0};  // these three: recent_load()
+  std::atomic<double> _waited{0};
+  std::atomic<gathering::time_point> _loaded_at{};
   std::atomic<std::size_t> _id{0};
   std::atomic<std::source_location> _callable{};
 
@@ -341,6 +364,8 @@ class FAIO_SCHEDULER_API worker {
   bool _ring_is_whole = true;        // the config asks for no smaller one
   ioengine::time_point _drove_at{};  // when it last looked there
   long _times_lost = 0;              // its processor, as last seen
+  ioengine::time_point _next_load{};
+  processor_time::spent _spent{};  // as last seen
   std::uint32_t _since_global = 0;
   std::uint32_t _global_interval = 0;  // the config's, or less (note_timers)
   std::uint32_t _since_ring = 0;       // turns
@@ -367,6 +392,7 @@ class FAIO_SCHEDULER_API worker {
   std::size_t _number = 0;     // in the state machine
   fresh_waits _fresh;
   std::unique_ptr<ioengine::engine> _engine;
+  std::optional<processor_time> _processor_time;    // empty: nobody wants to know
   std::unique_ptr<ioengine::buffer_pool> _buffers;  // behind the engine: it goes first
   std::deque<work_item*> _private;
   std::vector<work_item*> _outgoing;
