@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # compare_test -- tools/compare's own rules: medians, bars, what is skipped and why, and charts that are well-formed. No clock decides here.
+import dataclasses
 import pathlib
 import sys
 import tempfile
@@ -117,6 +118,16 @@ class Runs(unittest.TestCase):
         self.assertEqual([runner.rounds_of(row, 5), runner.rounds_of(row, 1), runner.rounds_of(ROW, 5)], [2, 1, 5])
         runner.quick = True
         self.assertEqual([runner.rounds_of(row, 5), runner.rounds_of(ROW, 5)], [1, 5])
+
+    def test_a_row_may_want_several_slices_of_each_round(self):
+        row = dataclasses.replace(ROW, slices=3)
+        runner = self.runner('echo \'{"ns_per_op":12.5}\'')
+        runner.run([row], 2, seed=1)
+        self.assertEqual(len(runner.results["row", "faio", "ns_per_op"]), 6)
+        quick = self.runner('echo \'{"ns_per_op":12.5}\'')
+        quick.quick = True
+        quick.run([row], 2, seed=1)
+        self.assertEqual(len(quick.results["row", "faio", "ns_per_op"]), 2)
 
     def test_quick_sizes_replace_the_rows_own(self):
         row = Row("r", "", "run", (), (), options=("n=10", "path={data}"), quick=("n=1",))

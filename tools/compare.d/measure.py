@@ -112,9 +112,10 @@ class Runner:
                 # Row by row, so that the contenders of one row see the same weather; in random order within it.
                 for row in dict.fromkeys(row for row, _ in now):
                     contenders = [contender for its, contender in now if its is row]
-                    dice.shuffle(contenders)
-                    for contender in contenders:
-                        self.one(row, contender)
+                    for _ in range(1 if self.quick else row.slices):
+                        dice.shuffle(contenders)
+                        for contender in contenders:
+                            self.one(row, contender)
         finally:
             for server in self.servers.values():
                 server.end()

@@ -35,6 +35,7 @@ class Row:
     options: tuple[str, ...] = ()
     quick: tuple[str, ...] = ()   # instead of options
     rounds: int = 0               # at most so many, with --quick one; 0: as many as asked for
+    slices: int = 1               # runs of each contender in a round, each time in another order; with --quick one
     group: str = ""
 
 
@@ -83,6 +84,7 @@ RESPONDERS = (
 def responder(connections: int, tokio: float) -> Row:
     return Row(
         f"responder-{connections}", f"TCP, {connections} connections by wrk, a 52-byte reply to each request", "serve",
+        slices=3,  # the same server differs by a third from one second to the next
         group="servers", command="responder", options=(f"connections={connections}",), contenders=RESPONDERS,
         figures=(
             Figure("per_cpu_second", "requests per server-CPU-second", "thousand", smaller_is_better=False, scale=1e-3,
