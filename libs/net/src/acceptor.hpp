@@ -130,7 +130,7 @@ class acceptor::awaiter final : context::stop_listener {
 
  private:
   friend class acceptor;
-  friend context::stop_listener;
+  friend class context::stop_listener;
   void stop_asked() noexcept { _from.stop(*this); }
   /// Not under the acceptor's lock: it waits for a stop request that takes it.
   void hear_no_more() noexcept {

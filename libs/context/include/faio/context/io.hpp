@@ -48,7 +48,7 @@ class FAIO_CONTEXT_API io_awaiter : leaf_wait, scheduler::work_item, scheduler::
   void suspend_on(scheduler::worker& there, promise_base& waiting);
 
  private:
-  friend leaf_wait;
+  friend class leaf_wait;
   void suspend(promise_base& waiting);
   void submit_here() noexcept;
   static void settle(fresh_wait& wait) noexcept;

@@ -45,7 +45,7 @@ class FAIO_CONTEXT_API join_wait final : stop_listener {
   // ---- end of the public interface ----
 
  private:
-  friend stop_listener;
+  friend class stop_listener;
   ~join_wait() = default;
   void stop_asked() noexcept { over(true); }
   void over(bool by_stop) noexcept;

@@ -79,7 +79,7 @@ class FAIO_CONTEXT_API leaf_wait : stop_listener {
   [[nodiscard]] promise_base& waiting() const noexcept { return *_waiting; }
 
  private:
-  friend stop_listener;
+  friend class stop_listener;
   struct message final : scheduler::work_item {
     explicit message(leaf_wait& to) noexcept : work_item(how), wait(to) {}
     static void run_it(work_item& item) noexcept { static_cast<message&>(item).wait.take_message(); }

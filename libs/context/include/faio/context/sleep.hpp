@@ -34,7 +34,7 @@ class FAIO_CONTEXT_API sleep_awaiter final : leaf_wait, scheduler::timer_item {
   }
 
  private:
-  friend leaf_wait;
+  friend class leaf_wait;
   void suspend(promise_base& waiting);
   bool withdraw() noexcept;
   static bool moves(timer_item& item) noexcept { return static_cast<sleep_awaiter&>(item).leaf_wait::moved(); }

@@ -142,7 +142,7 @@ class FAIO_NET_API receiver::waiter final : context::stop_listener {
 
  private:
   friend class receiver;
-  friend context::stop_listener;
+  friend class context::stop_listener;
   void stop_asked() noexcept { _from->stop(*this); }
   /// Not under the receiver's lock: it may wait for a request that takes it.
   void hear_no_more() noexcept {

@@ -72,7 +72,7 @@ class basic_task_waiter : public Waiter, context::stop_listener {
   virtual bool withdraw() noexcept = 0;
 
  private:
-  friend context::stop_listener;
+  friend class context::stop_listener;
   void stop_asked() noexcept {
     if (!withdraw()) return;
     _canceled = true;
