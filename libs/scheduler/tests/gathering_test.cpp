@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
+#include <algorithm>
 #include <cstddef>
 #include <thread>
 
@@ -147,6 +147,9 @@ TEST(Gathering, AThreadKnowsHowLongItRan) {
 
 TEST(Gathering, OneWorkerLessIsAHomeUntilOneHoldsOthersUp) {
   faio::scheduler::shared_state runtime({.workers = 3});
+  // One that begins looks at its load, and with a resident at the homes too.
+  const auto asleep = [](const auto& each) { return each.state == faio::scheduler::worker_state::asleep; };
+  while (!std::ranges::all_of(runtime.metrics().workers, asleep)) std::this_thread::yield();
   EXPECT_FALSE(runtime.gathered());
   const auto* const emptiest = runtime.emptiest_home();
   runtime.gather();
