@@ -159,7 +159,7 @@ bool shared_state::post_to_fewest_timers(work_item& item) {
   const std::lock_guard lock(_mutex);
   std::vector<const seat*> candidates;
   for (const auto& each : _seats) {
-    if (each->active && !each->hosted && each->occupant->kind() == worker_kind::io) candidates.push_back(each.get());
+    if (is_lasting(*each)) candidates.push_back(each.get());
   }
   if (candidates.empty()) return false;
   const auto chance = [this](std::size_t below) { return static_cast<std::size_t>(next_seed() % below); };
@@ -178,7 +178,7 @@ worker* shared_state::emptiest(Wanted wanted) const {
   worker* found = nullptr;
   std::size_t fewest = 0;
   for (const auto& each : _seats) {
-    if (!may_be_home(*each) || !std::invoke(wanted, *each->occupant)) continue;
+    if (!is_lasting(*each) || !std::invoke(wanted, *each->occupant)) continue;
     const std::size_t count = residents->count(each->occupant->station());
     if (found != nullptr && count >= fewest) continue;
     found = each->occupant.get();
@@ -200,7 +200,7 @@ void shared_state::choose_homes(bool hold_up) {
   std::size_t workers = 0;
   gathering::view lately;
   for (const auto& each : _seats) {
-    if (!may_be_home(*each)) continue;
+    if (!is_lasting(*each)) continue;
     ++workers;
     if (each->occupant->is_home()) lately.add(each->occupant->recent_load(now));
   }

@@ -52,7 +52,7 @@ class gathering {
   static constexpr double crowded = 0.15;
   /// With fewer: when they wait for so much, it was in vain.
   static constexpr double in_vain = 0.4;
-  /// So much of what they run fits on one worker less for each. More than one: what they do takes less time there (0.87 of what ran for 0.95 to 1.1).
+  /// What ran for so long on those that wait, one of them less can do, for each that is left: without the waiting it takes less (0.87 of what had taken 0.95 to 1.1).
   static constexpr double most_for_one = 1.15;
   /// A worker that runs for so much of the time has no pause, ...
   static constexpr double no_pause = 0.97;

@@ -166,7 +166,8 @@ class FAIO_SCHEDULER_API shared_state {
   seat* find(std::size_t id);
   /// Under the lock.
   [[nodiscard]] bool is_open(const worker& target) const;
-  [[nodiscard]] static bool may_be_home(const seat& at) noexcept {
+  /// An I/O worker to which timers and connections may be given for long: no host, which may not come back.
+  [[nodiscard]] static bool is_lasting(const seat& at) noexcept {
     return at.active && !at.hosted && at.occupant->kind() == worker_kind::io;
   }
   template <class Wanted>
