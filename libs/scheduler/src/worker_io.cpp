@@ -1,6 +1,4 @@
 // worker_io -- driving the engine: how much of what has come is taken, and who gets it when it came late or together.
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <span>
@@ -37,8 +35,8 @@ void worker::note_timers() {
 std::size_t worker::drive_io(std::size_t runs_next) {
   const auto now = _engine->time().now();
   const bool is_late = comes_late(now);
+  const auto since_last = now - std::exchange(_drove_at, now);
   _since_io = 0;
-  _drove_at = now;
   if (now >= _next_load) [[unlikely]]
     note_load(now);
   _polls.add();
@@ -47,7 +45,7 @@ std::size_t worker::drive_io(std::size_t runs_next) {
   _fresh.settle_all();
   note_timers();
   if (is_late) [[unlikely]]
-    share_late(completed);
+    share_late(completed, since_last);
   if (completed != 0) share_completions(runs_next);
   return completed;
 }
@@ -57,11 +55,12 @@ bool worker::comes_late(ioengine::time_point now) const noexcept {
   return _since_io != 0 && now - _drove_at >= std::max(late, _since_io * long_turn);
 }
 
-/// Since it was last asked. One that was off the processor computes no longer than others do: who takes its place will be late as well.
-bool worker::lost_its_processor() noexcept {
-  rusage used{};
-  if (::getrusage(RUSAGE_THREAD, &used) != 0) return true;
-  return std::exchange(_times_lost, used.ru_nivcsw) != used.ru_nivcsw;
+/// It comes late because others had its processor, for half of that time or more: it computes no longer than they do, and who takes its place will be late as
+/// well. What it waited for is counted since it was last asked, so at worst it is sure with the next late drive. Where the system does not tell, it did.
+bool worker::waited_for_processor(ioengine::time_point::duration late_by) noexcept {
+  const auto spent = _processor_time ? _processor_time->read() : std::nullopt;
+  if (!spent) return true;
+  return 2 * (spent->waited - std::exchange(_waited_so_far, spent->waited)) >= late_by;
 }
 
 /// Every now and then: how long it ran, and how long it waited for a processor.
@@ -73,6 +72,7 @@ void worker::note_load(ioengine::time_point now) {
     return;
   }
   const auto before = std::exchange(_spent, *spent);
+  _waited_so_far = spent->waited;
   const auto steady = std::chrono::steady_clock::now();
   const std::chrono::duration<double> passed =
       steady - _loaded_at.load(std::memory_order_relaxed);  // relaxed, all: ours
@@ -92,9 +92,9 @@ gathering::load worker::recent_load(gathering::time_point now) const noexcept {
 
 /// Half of what completed late, rounded up, for whoever sleeps. Wakes it only if there is something: we would have run it before it came, and next time it
 /// would wait behind a long task again. The one that computed stays: what it asked for then has completed only now.
-void worker::share_late(std::size_t completed) {
+void worker::share_late(std::size_t completed, ioengine::time_point::duration late_by) {
   const std::size_t most = std::min(completed, _ring.size());
-  if (most == 0 || _pool.machine.sleeping() == 0 || _runtime.stopping() || lost_its_processor()) return;
+  if (most == 0 || _pool.machine.sleeping() == 0 || _runtime.stopping() || waited_for_processor(late_by)) return;
   if (_runtime.gathered()) _runtime.choose_homes(true);  // before: what is given away may live there
   std::vector<work_item*> waited;
   work_item* computed = nullptr;

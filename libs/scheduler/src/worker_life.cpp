@@ -43,15 +43,13 @@ std::expected<void, ioengine::setup_error> worker::begin(std::size_t id) {
   _stole_at = {};
   _drove_at = _engine->time().now();
   _last_run = nullptr;
-  (void)lost_its_processor();
   set_home(true);
   _loaded_at.store({}, std::memory_order_relaxed);  // relaxed: a view
   _next_load = ioengine::time_point::max();
+  if (_kind == worker_kind::io) _processor_time.emplace();
+  (void)waited_for_processor({});
   // With a clock of the user's nobody can tell how long a while is.
-  if (_kind == worker_kind::io && wanted.gather_connections && wanted.clock == nullptr) {
-    _processor_time.emplace();
-    _next_load = _drove_at;
-  }
+  if (_kind == worker_kind::io && wanted.gather_connections && wanted.clock == nullptr) _next_load = _drove_at;
   _random.seed(static_cast<std::minstd_rand::result_type>(_runtime.next_seed()));
   thread_state& self = this_thread();
   assert(self.current == nullptr && "a thread can be one worker only");
@@ -75,8 +73,9 @@ void worker::hand_over_queues(std::vector<work_item*>& all) {
 /// The runtime has taken it off the list of those who can be delivered to. Others may still steal meanwhile.
 void worker::wind_down() {
   come_back();
+  const bool watched = stop_watching();
   found_work();
-  if (_watching) _pool.notify_one();  // somebody else must look after the slots
+  if (_watching || watched) _pool.notify_one();  // somebody else must look after the slots
   std::vector<work_item*> all;
   hand_over_queues(all);
   // Cancelled without anybody having asked: each completion sees leaving() and schedules its operation anew.

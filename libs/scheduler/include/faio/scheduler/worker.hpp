@@ -31,6 +31,10 @@
 // Homes. Where workers wait for processors, connections live on some of them only (gathering.hpp). One that is no home does all it did but linger, leaves completions
 // of others alone unless their owner stands still for long, and watches less often: it takes a processor from somebody with each look. ADR 30.
 //
+// Crowds. With more workers than processors, one more that has work takes a processor from those who have. So when as many have work as there are processors, a
+// long queue, or a share of the global one, wakes nobody while somebody watches, as for a slot; and a thief takes only from an owner that stands still. One who falls asleep then watches, if nobody else
+// does. Forks, posts from outside and private work wake as ever. Kept by CrowdTest; ADR 31.
+//
 // Thread roles: "Owner only" is the worker's thread. Fields are grouped by who writes them.
 //
 // Rejected: a wake for each filled slot. Two tasks that wake each other would wake a third worker every time: a system call each.
@@ -255,6 +259,7 @@ class FAIO_SCHEDULER_API worker {
     std::uint64_t tick = 0;
     std::uint64_t watch = 0;  // when it was first seen so: the number of watches slept through until then
     queue_view queue;
+    bool moves = false;  // it has work, and gets on: others_get_on()
   };
 
   work_item* next();
@@ -290,6 +295,11 @@ class FAIO_SCHEDULER_API worker {
   void hand_on_the_watch();
   void park(ioengine::time_point deadline);
   void notify_unless_watched();
+  void notify_unless_crowded();
+  [[nodiscard]] bool is_in_a_crowd() const noexcept;
+  [[nodiscard]] bool others_get_on();
+  [[nodiscard]] bool leaves_watch_to_others() noexcept;
+  [[nodiscard]] bool is_watched_by_others() const noexcept;
   void notify_of_ring();
   void put_into_ring(work_item& item) {
     if (_ring_is_whole && _ring.try_push_back(&item)) [[likely]]
@@ -315,9 +325,9 @@ class FAIO_SCHEDULER_API worker {
   void limit_drive();
   void note_timers();
   [[nodiscard]] bool comes_late(ioengine::time_point now) const noexcept;
-  bool lost_its_processor() noexcept;
+  bool waited_for_processor(ioengine::time_point::duration late_by) noexcept;
   void note_load(ioengine::time_point now);
-  void share_late(std::size_t completed);
+  void share_late(std::size_t completed, ioengine::time_point::duration late_by);
   void share_completions(std::size_t runs_next);
   void notify_of_completions();
   void rest();
@@ -360,16 +370,17 @@ class FAIO_SCHEDULER_API worker {
   // Ticks since it last looked there. Counted, not taken from the tick's remainder: ticks also pass between two looks, while a
   // task bounces, and a remainder could be missed for ever.   NextTaskTest.BouncingTasksDoNotHideTheGlobalQueue
   std::uint32_t _since_io = 0;
-  std::uint32_t _io_interval = 0;    // the config's
-  bool _ring_is_whole = true;        // the config asks for no smaller one
-  ioengine::time_point _drove_at{};  // when it last looked there
-  long _times_lost = 0;              // its processor, as last seen
+  std::uint32_t _io_interval = 0;             // the config's
+  bool _ring_is_whole = true;                 // the config asks for no smaller one
+  ioengine::time_point _drove_at{};           // when it last looked there
+  std::chrono::nanoseconds _waited_so_far{};  // for a processor, as last seen
   ioengine::time_point _next_load{};
   processor_time::spent _spent{};  // as last seen
   std::uint32_t _since_global = 0;
   std::uint32_t _global_interval = 0;  // the config's, or less (note_timers)
   std::uint32_t _since_ring = 0;       // turns
   bool _counted_searching = false;     // in the state machine
+  bool _counted_asleep = false;        // there, while it looks again before it sleeps
   bool _resting = false;               // a host's worker between two calls (pool.hpp)
   bool _inside = false;
   bool _hosted = false;
@@ -383,6 +394,7 @@ class FAIO_SCHEDULER_API worker {
   std::chrono::steady_clock::time_point
       _stole_at;                // the last time, from a queue; the epoch: it has slept since, or waited
   int _wait_between_takes = 0;  // from the global queue
+  bool _sees_crowd = false;     // those who get on have all processors, and are left alone
   bool _sees_busy = false;      // somebody whose queue is empty and who is busy with completions all the time
   int _batches_to_skip = 0;     // how often not to wait for what that one has next
   int _skip_next = 0;
