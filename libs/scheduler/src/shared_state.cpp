@@ -36,9 +36,10 @@ std::vector<int> processors_of_this_thread() {
 
 shared_state::shared_state(config wanted)
     : settings(checked(std::move(wanted))),
-      _available(settings.gather_connections && settings.workers > 1 ? available_cpus() : 0),
+      _available(available_cpus()),
       _seed(settings.seed ? *settings.seed : std::random_device{}()),
       _blocking(*this) {
+  io.processors = _available;
   if (settings.pin_threads) _processors = processors_of_this_thread();
   // Asked before there are threads: to register for membarrier is quick in a process with one, and waits for all processors, some milliseconds,
   // in one with several.

@@ -40,13 +40,21 @@ void worker::push_next(work_item& item) {
 void worker::notify_unless_watched() {
   // The slot or the ring, then the look for a watcher: against a watcher that stops watching and then looks at both (worker.hpp).
   statemachine::asymmetric_barrier::light();
-  if (_pool.watchers.load(std::memory_order_relaxed) == 0) _pool.notify_one();
+  if (!is_watched_by_others()) _pool.notify_one();
+}
+/// After work that is worth a wake, if there is a processor for whoever is woken. With all of them taken, one who comes by within a millisecond will do.
+void worker::notify_unless_crowded() {
+  if (_pool.is_crowded()) {
+    notify_unless_watched();
+  } else {
+    _pool.notify_one();
+  }
 }
 void worker::notify_of_ring() {
   if (_ring.size() < backlog) {
     notify_unless_watched();
   } else {
-    _pool.notify_one();
+    notify_unless_crowded();
   }
 }
 
@@ -199,7 +207,7 @@ work_item* worker::take_global_batch() {
   if (count > 1) {
     note_ring_has(of_others);
     _ring.push_back_batch(std::span<work_item* const>(batch).subspan(1, count - 1));
-    _pool.notify_one();
+    notify_unless_crowded();
   }
   return batch[0];
 }
@@ -216,7 +224,7 @@ void worker::found_work() {
   const auto search = _pool.machine.cancel_searching();
   if (!search.was_last) return;
   if (search.alone && _pool.queue.empty() && !has_work()) return;
-  _pool.notify_one();
+  notify_unless_crowded();
 }
 
 /// Owner only, with nothing of its own to run. Looks at what the others have, unless half of them do already.
@@ -299,13 +307,20 @@ work_item* worker::search_or_sleep(ioengine::time_point deadline) {
   if (!_inbox.empty()) return nullptr;
 
   // Before it counts as asleep: or else it would be woken, for what it is about to watch, on its way to bed.
-  if (_watching || briefly) become_watcher();
+  if (_watching || briefly || (is_in_a_crowd() && !leaves_watch_to_others())) {
+    become_watcher();
+  } else {
+    (void)stop_watching();
+  }
   _owes_a_watch = false;  // it watches on, or looks again behind a barrier
   const bool was_searching = std::exchange(_counted_searching, false);
   if (briefly) {
     _pool.machine.set_sleeping_briefly(_number, was_searching);
   } else if (_pool.machine.set_sleeping(_number, was_searching).look_again) {
-    if (work_item* const item = steal()) return got_up_with(item);
+    _counted_asleep = true;
+    work_item* const item = steal();
+    _counted_asleep = false;
+    if (item != nullptr) return got_up_with(item);
   }
   if (_runtime.stopping()) {
     _runtime.tell_quiet();
@@ -319,6 +334,26 @@ work_item* worker::search_or_sleep(ioengine::time_point deadline) {
 /// wakes. A worker that nothing comes for sleeps like everybody else the next time.
 bool worker::sleeps_briefly() const noexcept {
   return _slept_briefly && _engine->in_flight() != 0 && !_runtime.stopping();
+}
+
+bool worker::is_watched_by_others() const noexcept {
+  return _pool.watchers.load(std::memory_order_relaxed) > (_is_watcher ? 1U : 0U);  // relaxed: a number
+}
+
+/// In a crowd one watcher is enough: each takes a processor from somebody whenever it looks. True: another one watches, and we do not. Two who leave it to each other
+/// would be none: who is counted goes only in one step that sees another stay. That one goes in the same way, or has work and asks for a successor (end_search).
+///   WorkerTest.OneNoticeForManyTasksWakesAsManyWorkersAsTheyNeed
+bool worker::leaves_watch_to_others() noexcept {
+  std::uint32_t count = _pool.watchers.load(std::memory_order_relaxed);  // relaxed: a number
+  if (!_is_watcher) return count != 0;
+  while (count > 1) {
+    // seq_cst: as in stop_watching().
+    if (_pool.watchers.compare_exchange_weak(count, count - 1, std::memory_order_seq_cst, std::memory_order_relaxed)) {
+      _is_watcher = false;
+      return true;
+    }
+  }
+  return false;
 }
 
 void worker::become_watcher() noexcept {
@@ -344,7 +379,7 @@ void worker::hand_on_the_watch() {
   if (_pool.machine.working() < 2 || _pool.machine.sleeping() == 0) return;
   // Our not watching any more, then our look: against notify_unless_watched().
   statemachine::asymmetric_barrier::heavy();
-  bool any = false;
+  bool any = !_pool.queue.empty();
   _pool.for_each_station(0, [&](const worker& each) {
     any = any || (&each != this && (each._slot.load(std::memory_order_relaxed) != nullptr || each._ring.size() != 0));
   });
@@ -355,7 +390,7 @@ void worker::hand_on_the_watch() {
 work_item* worker::got_up_with(work_item* item) {
   (void)stop_watching();
   if (!_pool.machine.cancel_sleeping(_number)) _counted_searching = true;
-  _pool.notify_one();
+  notify_unless_crowded();
   return item;
 }
 
@@ -365,7 +400,7 @@ void worker::park(ioengine::time_point deadline) {
   // Who was the watcher at its last look sleeps as one, whatever it saw: a slot that was filled since then told nobody.
   const auto began = _engine->time().now();
   if (_is_watcher) {
-    const bool is_first = _watching && !_looked_once;
+    const bool is_first = _watching && !_looked_once && !_sees_crowd;
     const auto interval = is_first ? first_watch : is_home() ? watch_interval : watch_interval_away;
     deadline = std::min(deadline, began + interval);
     _looked_once = _watching;
@@ -384,8 +419,10 @@ void worker::park(ioengine::time_point deadline) {
     note_load(_drove_at);
   _slept_briefly = completed != 0 && _drove_at - began < brief;
   note_timers();
-  const bool watcher = stop_watching();
+  const bool watcher = _is_watcher;
   const bool notified = !_pool.machine.cancel_sleeping(_number);
+  // One that nothing came for goes on as the watcher while it looks, and until it has work or sleeps as everybody else does: nobody need be woken meanwhile.
+  if (notified || completed != 0) (void)stop_watching();
   if (watcher && !notified && completed == 0) {
     ++_watches;
     _patience = std::max(_patience - 1, 0);
@@ -402,7 +439,7 @@ void worker::park(ioengine::time_point deadline) {
 // ---- The loop.
 
 inline void worker::execute(work_item& item) {
-  if (_counted_searching || _owes_a_watch || _watching) [[unlikely]]
+  if (_counted_searching || _owes_a_watch || _watching || _is_watcher) [[unlikely]]
     end_search();
   _patience = 0;
   _tasks_run.add();
@@ -416,6 +453,7 @@ inline void worker::execute(work_item& item) {
 
 /// It has work, and had none.
 void worker::end_search() {
+  (void)stop_watching();
   found_work();
   if (_owes_a_watch) hand_on_the_watch();
   if (_watching) {  // somebody else must look after the slots
@@ -473,6 +511,7 @@ std::size_t worker::run_some(ioengine::time_point deadline, std::size_t most) {
 /// The host goes about its own business. What it leaves behind makes its handle readable, and others may take it; with nothing left
 /// it counts as idle, and is told of work that nobody else is free for. Slots it leaves to the others.
 void worker::rest() {
+  (void)stop_watching();
   drive_io();  // what was submitted last; nobody else will
   flush_posts();
   const bool was_last = std::exchange(_counted_searching, false) && _pool.machine.cancel_searching();

@@ -17,6 +17,7 @@ work_item* worker::steal() {
 work_item* worker::take_in_sight() {
   if (_kind != worker_kind::compute) {
     if (work_item* const item = steal_queues()) return item;
+    if (_sees_crowd) return nullptr;  // whoever gets on comes by the global queue
   }
   return _pool.queue.try_pop().value_or(nullptr);
 }
@@ -27,8 +28,11 @@ worker* worker::find_victim() {
   std::size_t longest = 0;
   bool is_unsure = false;
   _sees_busy = false;
+  _sees_crowd = is_in_a_crowd() && others_get_on();
   const auto look = [&](worker& each) {
     if (&each == this || each._searching.load(std::memory_order_relaxed)) return;  // relaxed: a hint
+    // In a crowd only what stands still is helped. Forks are not asked: their owner does them one after the other, as deep as they go.
+    if (_sees_crowd && _views[each._station].moves && each._deque.size() == 0) return;
     const std::size_t length = each.queue_length();
     if (length == 0) _sees_busy = is_between_batches(each) || _sees_busy;
     if (length > longest && is_worth_it(each, length, is_unsure)) {
@@ -60,6 +64,30 @@ bool worker::is_worth_it(const worker& owner, std::size_t length, bool& is_unsur
   const prospect of_waiting = seen.judge(now, so_far, length);
   is_unsure = is_unsure || of_waiting == prospect::unsure;
   return of_waiting == prospect::waits_long;
+}
+
+/// As many of the others have work as there are processors: whoever works too takes one from them, unless some of those wait in a system call. A moment's view.
+bool worker::is_in_a_crowd() const noexcept {
+  const std::size_t all = _pool.running();
+  const std::size_t us = _counted_asleep || _counted_searching ? 0 : 1;
+  return all > us && all - us >= _pool.processors.load(std::memory_order_relaxed);  // relaxed: a number
+}
+
+/// As many of them as there are processors have made a turn lately, or were not looked at before. Those who have not compute for long, or wait in a system call: they are
+/// not counted on.
+bool worker::others_get_on() {
+  _views.resize(std::max(_views.size(), _pool.stations()));
+  const auto now = std::chrono::steady_clock::now();
+  std::size_t count = 0;
+  _pool.for_each_station(0, [&](const worker& each) {
+    // relaxed, both: hints
+    const bool has_work = &each != this && !each._asleep.load(std::memory_order_relaxed) &&
+                          !each._searching.load(std::memory_order_relaxed);
+    station_view& seen = _views[each._station];
+    seen.moves = has_work && !seen.queue.stands_still(now, {.turns = each._tick.get(), .sleeps = each._parks.get()});
+    count += seen.moves ? 1 : 0;
+  });
+  return count >= _pool.processors.load(std::memory_order_relaxed);  // relaxed: a number
 }
 
 /// It has nothing in its queue, because what it has is with the kernel; and so it was all the time. queue_view.hpp
@@ -143,7 +171,11 @@ work_item* worker::watch_slots() {
     seen.see_slot(item, tick, _watches);
     any = any || item != nullptr || each._ring.size() != 0;
   }
-  _watching = any || _sees_busy || _patience > 0;
+  _watching = any || _sees_busy || _sees_crowd || _patience > 0;
+  if (_watching && is_in_a_crowd() && leaves_watch_to_others()) {
+    _watching = false;
+    _patience = 0;
+  }
   if (!_watching) _looked_once = false;
   return nullptr;
 }

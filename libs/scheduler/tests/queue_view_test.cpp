@@ -51,6 +51,17 @@ TEST(QueueView, WhatWasSeenLongAgoDoesNotCount) {
   EXPECT_EQ(view.judge(later + queue_view::least, ran(101), 1), prospect::waits_briefly) << "by what it did since";
 }
 
+TEST(QueueView, InACrowdOnlyAnOwnerThatStandsStillForLongIsHelped) {
+  queue_view view;
+  const auto later = start + queue_view::least_of_completions;
+  EXPECT_FALSE(view.stands_still(start, ran(5)));
+  EXPECT_FALSE(view.stands_still(later - 1ns, ran(5)));
+  EXPECT_TRUE(view.stands_still(later, ran(5)));
+  EXPECT_FALSE(view.stands_still(later, ran(6))) << "it gets on";
+  EXPECT_FALSE(view.stands_still(later + queue_view::least_of_completions - 1ns, ran(6)));
+  EXPECT_TRUE(view.stands_still(later + queue_view::least_of_completions, ran(6)));
+}
+
 TEST(QueueView, AnOwnerThatStandsStillIsSeenAfterAnyTime) {
   queue_view view;
   (void)view.judge(start, ran(5), 1);

@@ -7,6 +7,7 @@
 // I1  A worker is a member from before its first sleep until it has left; its engine lives as long.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -32,6 +33,16 @@ class FAIO_SCHEDULER_API pool {
   void notify_one() { tell(machine.worker_to_notify()); }
   /// The same for a thread that is no worker of the pool.
   void notify_one_from_outside() { tell(machine.worker_to_notify_outside()); }
+
+  /// As many of its workers have work as there are processors: one more would take its processor from another. A moment's view.
+  [[nodiscard]] bool is_crowded() const noexcept {
+    return running() >= processors.load(std::memory_order_relaxed);  // relaxed: a number
+  }
+  /// Workers that have work; hosts between two calls have none, however they count in the state machine. A moment's view.
+  [[nodiscard]] std::size_t running() const noexcept {
+    const std::size_t counted = machine.running();
+    return counted - std::min(counted, resting());
+  }
 
   /// A worker of the pool that has something for whoever sleeps: unless nobody does, or somebody searches, calls give(worker*) with one, and wakes that. Null: it
   /// woke by itself meanwhile, and has left.
@@ -91,6 +102,8 @@ class FAIO_SCHEDULER_API pool {
   queue::global_queue<work_item*, global_queue_atomics> queue;
   /// Workers that sleep with a time limit to look after the slots of others, and their short queues (worker_steal.cpp).
   std::atomic<std::uint32_t> watchers{0};
+  /// That this process may use. Written before there are workers, and by tests.
+  std::atomic<std::size_t> processors{~std::size_t{0}};
 
  private:
   void tell(std::optional<std::size_t> number) {

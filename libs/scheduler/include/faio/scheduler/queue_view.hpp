@@ -65,6 +65,13 @@ class queue_view {
     return is_home && age >= busy_for_long ? prospect::waits_long : prospect::unsure;
   }
 
+  /// For a thief that no processor is free for. True: it has made no turn for long; there is something that others would do sooner.
+  bool stands_still(time_point now, progress owner) noexcept {
+    if (owner.turns == _then.turns) return now - _looked_at >= least_of_completions;
+    (void)begin(now, owner);
+    return false;
+  }
+
   /// The same while its queue is empty, as it is between two batches. True: it has not slept for long; the next batch is worth waiting for.
   bool is_busy_for_long(time_point now, progress owner) noexcept {
     const auto age = now - _looked_at;

@@ -143,6 +143,7 @@ class basic_state_machine {
   std::size_t working() const noexcept { return unpack(load()).working; }
   std::size_t searching() const noexcept { return unpack(load()).searching; }
   std::size_t sleeping() const noexcept { return unpack(load()).sleeping(); }
+  std::size_t running() const noexcept { return unpack(load()).running(); }
 
   // ---- end of the public interface ----
 
