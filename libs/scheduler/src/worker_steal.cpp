@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "faio/queue/spin_lock.hpp"
+#include "faio/scheduler/processor_time.hpp"
 #include "faio/scheduler/worker.hpp"
 
 namespace faio::scheduler {
@@ -17,7 +18,6 @@ work_item* worker::steal() {
 work_item* worker::take_in_sight() {
   if (_kind != worker_kind::compute) {
     if (work_item* const item = steal_queues()) return item;
-    if (_sees_crowd) return nullptr;  // whoever gets on comes by the global queue
   }
   return _pool.queue.try_pop().value_or(nullptr);
 }
@@ -73,8 +73,8 @@ bool worker::is_in_a_crowd() const noexcept {
   return all > us && all - us >= _pool.processors.load(std::memory_order_relaxed);  // relaxed: a number
 }
 
-/// As many of them as there are processors have made a turn lately, or were not looked at before. Those who have not compute for long, or wait in a system call: they are
-/// not counted on.
+/// As many of them as there are processors have made a turn lately, or were not looked at before, and these have the processors. Those who have made none compute for
+/// long, or wait in a system call: they are not counted on.
 bool worker::others_get_on() {
   _views.resize(std::max(_views.size(), _pool.stations()));
   const auto now = std::chrono::steady_clock::now();
@@ -87,7 +87,24 @@ bool worker::others_get_on() {
     seen.moves = has_work && !seen.queue.stands_still(now, {.turns = each._tick.get(), .sleeps = each._parks.get()});
     count += seen.moves ? 1 : 0;
   });
-  return count >= _pool.processors.load(std::memory_order_relaxed);  // relaxed: a number
+  return count >= _pool.processors.load(std::memory_order_relaxed) && processors_are_taken(now);  // relaxed: a number
+}
+
+/// By this process, since it was last asked, or nearly. If not, those who have work wait in system calls of their own, and one more is of use; or other programs have the
+/// processors, and then we take our part. Until it knows, they are.
+bool worker::processors_are_taken(std::chrono::steady_clock::time_point now) noexcept {
+  constexpr std::chrono::microseconds least{200};
+  constexpr double nearly = 0.75;
+  if (now - _asked_processors_at < least) return _processors_taken;
+  const auto used = process_time();
+  if (_asked_processors_at != std::chrono::steady_clock::time_point{}) {
+    const std::chrono::duration<double> passed = now - _asked_processors_at;
+    const auto processors = static_cast<double>(_pool.processors.load(std::memory_order_relaxed));  // relaxed: a number
+    _processors_taken = (used - _used_processors) >= nearly * processors * passed;
+  }
+  _asked_processors_at = now;
+  _used_processors = used;
+  return _processors_taken;
 }
 
 /// It has nothing in its queue, because what it has is with the kernel; and so it was all the time. queue_view.hpp

@@ -16,9 +16,10 @@ class CrowdTest : public scheduler_fixture {
   /// Counts where its items run.
   class queued {
    public:
-    explicit queued(int count) : _left(count) {
+    explicit queued(int count, std::function<void()> body = [] {}) : _body(std::move(body)), _left(count) {
       for (int i = 0; i < count; ++i) {
         _items.push_back(std::make_unique<test_item>([this] {
+          _body();
           if (this_worker::id() != 0U) _elsewhere = true;
           _left.count_down();
         }));
@@ -32,6 +33,7 @@ class CrowdTest : public scheduler_fixture {
     [[nodiscard]] bool any_elsewhere() const { return _elsewhere; }
 
    private:
+    const std::function<void()> _body;
     std::vector<std::unique_ptr<test_item>> _items;
     std::latch _left;
     std::atomic<bool> _elsewhere = false;
@@ -106,19 +108,27 @@ TEST_P(CrowdTest, WhereAProcessorIsFreeItIsTakenAtOnce) {
   all.wait();
 }
 
-TEST_P(CrowdTest, TheGlobalQueueIsTakenWhenAllStandStill) {
+TEST_P(CrowdTest, WhereThoseWhoGetOnWaitInSystemCallsTheOthersHelp) {
   runtime rt(with({.workers = 3}));
   rt.shared().io.processors = 1;
-  for (std::size_t round = 0; round < scaled(20); ++round) {
-    ASSERT_TRUE(asleep(rt, 3));
+  ASSERT_TRUE(asleep(rt, 3));
+  // Each is a turn of its owner's, and none of them needs the processor.
+  queued all(many, [] { std::this_thread::sleep_for(300us); });
+  on_worker(rt, 0, [&] { all.push(0, many); });
+  all.wait();
+  EXPECT_TRUE(all.any_elsewhere());
+}
+
+TEST_P(CrowdTest, APostIsTakenByWhoIsWokenForIt) {
+  const frozen_clock clock;
+  runtime rt(with({.workers = 3, .clock = &clock}));
+  rt.shared().io.processors = 1;
+  ASSERT_TRUE(asleep(rt, 3));
+  on_worker(rt, 0, [&] {
     gate ran;
-    test_item item([&] { ran.open(); });
-    on_worker(rt, 0, [&] {
-      EXPECT_TRUE(rt.shared().io.queue.push(&item));
-      rt.shared().io.notify_one();
-      EXPECT_TRUE(ran.pass()) << "in round " << round;
-    });
-  }
+    std::thread([&] { rt.post([&] { ran.open(); }); }).join();
+    EXPECT_TRUE(ran.pass());
+  });
 }
 
 FAIO_FOR_IO_KINDS(CrowdTest);

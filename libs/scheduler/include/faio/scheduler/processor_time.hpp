@@ -10,6 +10,9 @@
 
 namespace faio::scheduler {
 
+/// Any thread. How long all threads of this process have been on processors; under a microsecond for a dozen of them.
+[[nodiscard]] FAIO_SCHEDULER_API std::chrono::nanoseconds process_time() noexcept;
+
 /// One thread's: made, read and destroyed on it.
 class FAIO_SCHEDULER_API processor_time {
  public:

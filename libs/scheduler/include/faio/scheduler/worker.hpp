@@ -298,6 +298,7 @@ class FAIO_SCHEDULER_API worker {
   void notify_unless_crowded();
   [[nodiscard]] bool is_in_a_crowd() const noexcept;
   [[nodiscard]] bool others_get_on();
+  [[nodiscard]] bool processors_are_taken(std::chrono::steady_clock::time_point now) noexcept;
   [[nodiscard]] bool leaves_watch_to_others() noexcept;
   [[nodiscard]] bool is_watched_by_others() const noexcept;
   void notify_of_ring();
@@ -392,11 +393,14 @@ class FAIO_SCHEDULER_API worker {
   int _patience = 0;  // watches that it will do although it saw no slot
   std::chrono::nanoseconds _wait_between_steals{0};
   std::chrono::steady_clock::time_point
-      _stole_at;                // the last time, from a queue; the epoch: it has slept since, or waited
-  int _wait_between_takes = 0;  // from the global queue
-  bool _sees_crowd = false;     // those who get on have all processors, and are left alone
-  bool _sees_busy = false;      // somebody whose queue is empty and who is busy with completions all the time
-  int _batches_to_skip = 0;     // how often not to wait for what that one has next
+      _stole_at;                  // the last time, from a queue; the epoch: it has slept since, or waited
+  int _wait_between_takes = 0;    // from the global queue
+  bool _sees_crowd = false;       // those who get on have all processors, and are left alone
+  bool _processors_taken = true;  // as far as it knows: processors_are_taken()
+  std::chrono::steady_clock::time_point _asked_processors_at{};  // the epoch: never
+  std::chrono::nanoseconds _used_processors{};                   // by this process, then
+  bool _sees_busy = false;   // somebody whose queue is empty and who is busy with completions all the time
+  int _batches_to_skip = 0;  // how often not to wait for what that one has next
   int _skip_next = 0;
   std::chrono::nanoseconds _linger = shortest_linger;
   int _sleeps_until_linger = 0;
