@@ -22,6 +22,12 @@ work_item* worker::take_in_sight() {
   return _pool.queue.try_pop().value_or(nullptr);
 }
 
+/// The reference is good until another one is asked for: workers are attached meanwhile, each with a station more.
+worker::station_view& worker::view_of(const worker& other) {
+  if (other._station >= _views.size()) _views.resize(other._station + 1);
+  return _views[other._station];
+}
+
 /// The longest queue that is worth it, of a worker that does not search itself; null: none. A short queue is looked at twice, a little apart.
 worker* worker::find_victim() {
   worker* victim = nullptr;
@@ -32,7 +38,7 @@ worker* worker::find_victim() {
   const auto look = [&](worker& each) {
     if (&each == this || each._searching.load(std::memory_order_relaxed)) return;  // relaxed: a hint
     // In a crowd only what stands still is helped. Forks are not asked: their owner does them one after the other, as deep as they go.
-    if (_sees_crowd && _views[each._station].moves && each._deque.size() == 0) return;
+    if (_sees_crowd && view_of(each).moves && each._deque.size() == 0) return;
     const std::size_t length = each.queue_length();
     if (length == 0) _sees_busy = is_between_batches(each) || _sees_busy;
     if (length > longest && is_worth_it(each, length, is_unsure)) {
@@ -56,10 +62,9 @@ bool worker::is_worth_it(const worker& owner, std::size_t length, bool& is_unsur
   if (owner._deque.size() != 0) return true;
   const bool only_completions = owner._only_completions.load(std::memory_order_relaxed);  // relaxed: a hint
   if (length >= backlog && (is_home() || !only_completions)) return true;
-  _views.resize(std::max(_views.size(), _pool.stations()));
   const auto now = std::chrono::steady_clock::now();
   const queue_view::progress so_far{.turns = owner._tick.get(), .sleeps = owner._parks.get()};
-  queue_view& seen = _views[owner._station].queue;
+  queue_view& seen = view_of(owner).queue;
   if (only_completions) return seen.judge_completions(now, so_far, is_home()) == prospect::waits_long;
   const prospect of_waiting = seen.judge(now, so_far, length);
   is_unsure = is_unsure || of_waiting == prospect::unsure;
@@ -76,14 +81,13 @@ bool worker::is_in_a_crowd() const noexcept {
 /// As many of them as there are processors have made a turn lately, or were not looked at before, and these have the processors. Those who have made none compute for
 /// long, or wait in a system call: they are not counted on.
 bool worker::others_get_on() {
-  _views.resize(std::max(_views.size(), _pool.stations()));
   const auto now = std::chrono::steady_clock::now();
   std::size_t count = 0;
   _pool.for_each_station(0, [&](const worker& each) {
     // relaxed, both: hints
     const bool has_work = &each != this && !each._asleep.load(std::memory_order_relaxed) &&
                           !each._searching.load(std::memory_order_relaxed);
-    station_view& seen = _views[each._station];
+    station_view& seen = view_of(each);
     seen.moves = has_work && !seen.queue.stands_still(now, {.turns = each._tick.get(), .sleeps = each._parks.get()});
     count += seen.moves ? 1 : 0;
   });
@@ -110,9 +114,8 @@ bool worker::processors_are_taken(std::chrono::steady_clock::time_point now) noe
 /// It has nothing in its queue, because what it has is with the kernel; and so it was all the time. queue_view.hpp
 bool worker::is_between_batches(const worker& owner) {
   if (!is_home() || !owner._only_completions.load(std::memory_order_relaxed)) return false;  // relaxed: a hint
-  _views.resize(std::max(_views.size(), _pool.stations()));
-  return _views[owner._station].queue.is_busy_for_long(std::chrono::steady_clock::now(),
-                                                       {.turns = owner._tick.get(), .sleeps = owner._parks.get()});
+  return view_of(owner).queue.is_busy_for_long(std::chrono::steady_clock::now(),
+                                               {.turns = owner._tick.get(), .sleeps = owner._parks.get()});
 }
 
 /// When somebody else was faster there, from whoever is the longest then, a few times.

@@ -298,6 +298,7 @@ class FAIO_SCHEDULER_API worker {
   void notify_unless_crowded();
   [[nodiscard]] bool is_in_a_crowd() const noexcept;
   [[nodiscard]] bool others_get_on();
+  [[nodiscard]] station_view& view_of(const worker& other);
   [[nodiscard]] bool processors_are_taken(std::chrono::steady_clock::time_point now) noexcept;
   [[nodiscard]] bool leaves_watch_to_others() noexcept;
   [[nodiscard]] bool is_watched_by_others() const noexcept;
