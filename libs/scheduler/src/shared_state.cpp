@@ -36,10 +36,9 @@ std::vector<int> processors_of_this_thread() {
 
 shared_state::shared_state(config wanted)
     : settings(checked(std::move(wanted))),
-      _available(available_cpus()),
       _seed(settings.seed ? *settings.seed : std::random_device{}()),
       _blocking(*this) {
-  io.processors = _available;
+  io.processors = available_cpus();  // asked on this thread: a worker may be pinned
   if (settings.pin_threads) _processors = processors_of_this_thread();
   // Asked before there are threads: to register for membarrier is quick in a process with one, and waits for all processors, some milliseconds,
   // in one with several.
@@ -205,7 +204,7 @@ void shared_state::choose_homes(bool hold_up) {
     ++workers;
     if (each->occupant->is_home()) lately.add(each->occupant->recent_load(now));
   }
-  if (!hold_up && workers <= _available) {
+  if (!hold_up && workers <= io.processors) {
     use_homes(_gathering.judge(now, lately, workers));
   } else if (lately.homes < workers) {
     use_homes(_gathering.spread(now));

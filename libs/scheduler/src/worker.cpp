@@ -1,5 +1,5 @@
-// worker -- the loop: what to run next, how to fall asleep. What its engine gives: worker_io.cpp; stealing: worker_steal.cpp; beginning and leaving:
-// worker_life.cpp.
+// worker -- the loop: what to run next, how to fall asleep. What its engine gives: worker_io.cpp; stealing: worker_steal.cpp; watching: worker_watch.cpp;
+// beginning and leaving: worker_life.cpp.
 #include "faio/scheduler/worker.hpp"
 
 #include <algorithm>
@@ -334,56 +334,6 @@ work_item* worker::search_or_sleep(ioengine::time_point deadline) {
 /// wakes. A worker that nothing comes for sleeps like everybody else the next time.
 bool worker::sleeps_briefly() const noexcept {
   return _slept_briefly && _engine->in_flight() != 0 && !_runtime.stopping();
-}
-
-bool worker::is_watched_by_others() const noexcept {
-  return _pool.watchers.load(std::memory_order_relaxed) > (_is_watcher ? 1U : 0U);  // relaxed: a number
-}
-
-/// In a crowd one watcher is enough: each takes a processor from somebody whenever it looks. True: another one watches, and we do not. Two who leave it to each other
-/// would be none: who is counted goes only in one step that sees another stay. That one goes in the same way, or has work and asks for a successor (end_search).
-///   WorkerTest.OneNoticeForManyTasksWakesAsManyWorkersAsTheyNeed
-bool worker::leaves_watch_to_others() noexcept {
-  std::uint32_t count = _pool.watchers.load(std::memory_order_relaxed);  // relaxed: a number
-  if (!_is_watcher) return count != 0;
-  while (count > 1) {
-    // seq_cst: as in stop_watching().
-    if (_pool.watchers.compare_exchange_weak(count, count - 1, std::memory_order_seq_cst, std::memory_order_relaxed)) {
-      _is_watcher = false;
-      return true;
-    }
-  }
-  return false;
-}
-
-void worker::become_watcher() noexcept {
-  if (std::exchange(_is_watcher, true)) return;
-  _pool.watchers.fetch_add(
-      1,
-      std::memory_order_relaxed);  // relaxed: a number; the order against those who fill slots is argued in worker.hpp
-}
-/// True: it was the watcher.
-bool worker::stop_watching() noexcept {
-  if (!_is_watcher) return false;
-  _is_watcher = false;
-  // seq_cst: before our looks at the slots; a heavy barrier follows if we go to sleep without looking after them.
-  _pool.watchers.fetch_sub(1, std::memory_order_seq_cst);
-  return true;
-}
-
-/// It watched while it slept, and has work now: what was put into a slot, or a short queue, told nobody. If there is one who runs and could have done
-/// that, one who sleeps and would not come by, and nobody else who watches, then one of those is woken. What it saw itself at its last look, execute() tells of.
-void worker::hand_on_the_watch() {
-  _owes_a_watch = false;
-  if (_watching || _pool.watchers.load(std::memory_order_relaxed) != 0) return;  // relaxed, all: moments' views
-  if (_pool.machine.working() < 2 || _pool.machine.sleeping() == 0) return;
-  // Our not watching any more, then our look: against notify_unless_watched().
-  statemachine::asymmetric_barrier::heavy();
-  bool any = !_pool.queue.empty();
-  _pool.for_each_station(0, [&](const worker& each) {
-    any = any || (&each != this && (each._slot.load(std::memory_order_relaxed) != nullptr || each._ring.size() != 0));
-  });
-  if (any) _pool.notify_one();
 }
 
 /// The look after set_sleeping() found something: this worker was the only one to look, so it asks for another.

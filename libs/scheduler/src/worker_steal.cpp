@@ -1,10 +1,9 @@
-// worker_steal -- what a worker without work takes from the others: their queues, the global one, and a slot whose owner stands still.
+// worker_steal -- what a worker without work takes from the others: their queues and the global one; their slots: worker_watch.cpp.
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
 #include "faio/queue/spin_lock.hpp"
-#include "faio/scheduler/processor_time.hpp"
 #include "faio/scheduler/worker.hpp"
 
 namespace faio::scheduler {
@@ -71,46 +70,6 @@ bool worker::is_worth_it(const worker& owner, std::size_t length, bool& is_unsur
   return of_waiting == prospect::waits_long;
 }
 
-/// As many of the others have work as there are processors: whoever works too takes one from them, unless some of those wait in a system call. A moment's view.
-bool worker::is_in_a_crowd() const noexcept {
-  const std::size_t all = _pool.running();
-  const std::size_t us = _counted_asleep || _counted_searching ? 0 : 1;
-  return all > us && all - us >= _pool.processors.load(std::memory_order_relaxed);  // relaxed: a number
-}
-
-/// As many of them as there are processors have made a turn lately, or were not looked at before, and these have the processors. Those who have made none compute for
-/// long, or wait in a system call: they are not counted on.
-bool worker::others_get_on() {
-  const auto now = std::chrono::steady_clock::now();
-  std::size_t count = 0;
-  _pool.for_each_station(0, [&](const worker& each) {
-    // relaxed, both: hints
-    const bool has_work = &each != this && !each._asleep.load(std::memory_order_relaxed) &&
-                          !each._searching.load(std::memory_order_relaxed);
-    station_view& seen = view_of(each);
-    seen.moves = has_work && !seen.queue.stands_still(now, {.turns = each._tick.get(), .sleeps = each._parks.get()});
-    count += seen.moves ? 1 : 0;
-  });
-  return count >= _pool.processors.load(std::memory_order_relaxed) && processors_are_taken(now);  // relaxed: a number
-}
-
-/// By this process, since it was last asked, or nearly. If not, those who have work wait in system calls of their own, and one more is of use; or other programs have the
-/// processors, and then we take our part. Until it knows, they are.
-bool worker::processors_are_taken(std::chrono::steady_clock::time_point now) noexcept {
-  constexpr std::chrono::microseconds least{200};
-  constexpr double nearly = 0.75;
-  if (now - _asked_processors_at < least) return _processors_taken;
-  const auto used = process_time();
-  if (_asked_processors_at != std::chrono::steady_clock::time_point{}) {
-    const std::chrono::duration<double> passed = now - _asked_processors_at;
-    const auto processors = static_cast<double>(_pool.processors.load(std::memory_order_relaxed));  // relaxed: a number
-    _processors_taken = (used - _used_processors) >= nearly * processors * passed;
-  }
-  _asked_processors_at = now;
-  _used_processors = used;
-  return _processors_taken;
-}
-
 /// It has nothing in its queue, because what it has is with the kernel; and so it was all the time. queue_view.hpp
 bool worker::is_between_batches(const worker& owner) {
   if (!is_home() || !owner._only_completions.load(std::memory_order_relaxed)) return false;  // relaxed: a hint
@@ -162,42 +121,6 @@ void worker::wait_between_steals() {
 int worker::next_wait_between_takes(int wait, std::size_t taken) noexcept {
   if (taken == 1) return std::clamp(2 * wait, first_wait_between_takes, longest_wait_between_takes);
   return taken >= good_take ? wait / 2 : wait;
-}
-
-/// A slot whose owner has stood still while we slept is taken; one that is only full is to be looked at again, and so is a queue that was left alone.
-work_item* worker::watch_slots() {
-  const std::size_t count = _pool.stations();
-  _views.resize(std::max(_views.size(), count));
-  bool any = false;
-  for (std::size_t at = 0; at < count; ++at) {
-    worker& each = _pool.station(at);
-    if (&each == this) continue;
-    const std::uint64_t tick = each._tick.get();
-    // acquire, pairs with [S]: whoever takes it below may read the item.
-    work_item* item = each._slot.load(std::memory_order_acquire);
-    station_view& seen = _views[at];
-    if (item != nullptr && seen.item == item && seen.tick == tick) {
-      any = true;
-      if (seen.watch == _watches) continue;
-      // acquire: as above, should it have been replaced by one at the same address.
-      if (each._slot.compare_exchange_strong(item, nullptr, std::memory_order_acquire, std::memory_order_relaxed)) {
-        seen.see_slot(nullptr, 0, 0);
-        _slots_taken.add();
-        each._stolen_from.fetch_add(1, std::memory_order_relaxed);  // relaxed: a number
-        _watching = false;
-        return item;
-      }
-    }
-    seen.see_slot(item, tick, _watches);
-    any = any || item != nullptr || each._ring.size() != 0;
-  }
-  _watching = any || _sees_busy || _sees_crowd || _patience > 0;
-  if (_watching && is_in_a_crowd() && leaves_watch_to_others()) {
-    _watching = false;
-    _patience = 0;
-  }
-  if (!_watching) _looked_once = false;
-  return nullptr;
 }
 
 }  // namespace faio::scheduler

@@ -18,7 +18,7 @@ class LateTest : public scheduler_fixture {
     int turns = 1;
   };
   /// Worker 0 runs something for so long, in so many turns, and so many operations of its own complete meanwhile. The most of them that it gives away in one of several
-  /// tries: one that lost its processor since it was last asked gives nothing away, and on a busy machine it often has. All of them run; where, nobody can say:
+  /// tries: one that waited for its processor since it was last asked gives nothing away, and on a busy machine it may have. All of them run; where, nobody can say:
   /// it may take one back.
   std::uint64_t most_given_away(const experiment& what, std::uint64_t wanted = ~std::uint64_t{0}) {
     runtime rt(with({.workers = what.workers, .clock = &_clock}));

@@ -100,7 +100,7 @@ class FAIO_SCHEDULER_API pool {
 
   statemachine::state_machine machine{0};
   queue::global_queue<work_item*, global_queue_atomics> queue;
-  /// Workers that sleep with a time limit to look after the slots of others, and their short queues (worker_steal.cpp).
+  /// Workers that sleep with a time limit to look after the slots of others, and their short queues (worker_watch.cpp).
   std::atomic<std::uint32_t> watchers{0};
   /// That this process may use. Written before there are workers, and by tests.
   std::atomic<std::size_t> processors{~std::size_t{0}};

@@ -179,8 +179,6 @@ class FAIO_SCHEDULER_API shared_state {
   std::condition_variable _changed;
   std::vector<std::unique_ptr<seat>> _seats;
   std::vector<work_item*> _leftovers;
-  const std::size_t
-      _available;  // processors for this process, asked on the thread that made the runtime: a worker may be pinned
   gathering _gathering;
   std::atomic<bool> _gathered{false};
   std::vector<int> _processors;  // with pin_threads: those that the thread that made the runtime may use

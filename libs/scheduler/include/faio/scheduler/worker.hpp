@@ -301,7 +301,9 @@ class FAIO_SCHEDULER_API worker {
   [[nodiscard]] station_view& view_of(const worker& other);
   [[nodiscard]] bool processors_are_taken(std::chrono::steady_clock::time_point now) noexcept;
   [[nodiscard]] bool leaves_watch_to_others() noexcept;
-  [[nodiscard]] bool is_watched_by_others() const noexcept;
+  [[nodiscard]] bool is_watched_by_others() const noexcept {
+    return _pool.watchers.load(std::memory_order_relaxed) > (_is_watcher ? 1U : 0U);  // relaxed: a number
+  }
   void notify_of_ring();
   void put_into_ring(work_item& item) {
     if (_ring_is_whole && _ring.try_push_back(&item)) [[likely]]
