@@ -64,10 +64,10 @@ TEST_P(PostingTest, PostToRunsOnThatWorkerAndIsNeverStolen) {
 TEST_P(PostingTest, PostToWakesItsWorkerAndNoOther) {
   runtime rt(with({.workers = 4}));
   const auto all = ids(rt);
-  ASSERT_TRUE(asleep(rt, 4));
+  ASSERT_TRUE(at_rest(rt));
   const auto before = rt.metrics();
   on_worker(rt, all[2], [] {});
-  ASSERT_TRUE(asleep(rt, 4));
+  ASSERT_TRUE(at_rest(rt));
   const auto after = rt.metrics();
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(after.workers[i].tasks_run - before.workers[i].tasks_run, i == 2 ? 1U : 0U);

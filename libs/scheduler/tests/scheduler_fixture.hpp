@@ -174,6 +174,16 @@ class scheduler_fixture : public ::testing::TestWithParam<engine_kind> {
     return becomes_true([&] { return rt.shared().io.machine.sleeping() == count; });
   }
 
+  /// Each sleeps in its engine, and none of them for a while only: one of a crowd, as they all are while they begin, would come by once more (worker_watch.cpp).
+  static bool at_rest(runtime& rt) {
+    return becomes_true([&] {
+      const auto& io = rt.shared().io;
+      if (io.machine.sleeping() != io.machine.workers() || io.watchers.load() != 0) return false;
+      return std::ranges::all_of(rt.metrics().workers,
+                                 [](const worker_metrics& each) { return each.state == worker_state::asleep; });
+    });
+  }
+
   static std::vector<std::size_t> ids(runtime& rt) {
     std::vector<std::size_t> all;
     for (const auto& each : rt.metrics().workers) all.push_back(each.id);

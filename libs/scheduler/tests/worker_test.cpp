@@ -442,7 +442,7 @@ TEST_P(WorkerTest, CompletionsThatEndASleepAreSharedWithTheOthers) {
 TEST_P(WorkerTest, ATaskFromOutsideWakesOneWorkerOnly) {
   runtime rt(with({.workers = 4}));
   const std::size_t rounds = scaled(200);
-  ASSERT_TRUE(asleep(rt, 4));
+  ASSERT_TRUE(at_rest(rt));
   const auto before = rt.metrics().total().wakes;
   for (std::size_t round = 0; round < rounds; ++round) {
     on_a_worker(rt, [] {});
@@ -516,8 +516,7 @@ TEST_P(WorkerTest, AFullQueueSpillsToTheGlobalOne) {
 
 TEST_P(WorkerTest, IdleWorkersStayAsleep) {
   runtime rt(with({.workers = 4}));
-  ASSERT_TRUE(asleep(rt, 4));
-  while (rt.metrics().total().parks < 4) std::this_thread::yield();  // asleep for the others, and now in its engine
+  ASSERT_TRUE(at_rest(rt));
   const auto before = rt.metrics().total();
   // The time is not a synchronisation: nothing is to happen in it.
   std::this_thread::sleep_for(50ms);
