@@ -70,6 +70,7 @@ class uring_ring {
     const unsigned count = static_cast<unsigned>(std::min<std::size_t>(tail() - head, most));
     const unsigned end = head + count;
     while (head != end) {
+      if (end - head > ahead) fetch(entries[(head + ahead) & mask].user_data);
       const io_uring_cqe& cqe = entries[head & mask];
       const std::uint64_t user_data = cqe.user_data;
       const std::int32_t result = cqe.res;
@@ -87,6 +88,16 @@ class uring_ring {
   [[nodiscard]] bool supports(std::uint8_t kernel_opcode) noexcept;
 
  private:
+  /// How far ahead of its turn what a completion is for is asked for: an operation that others have kept the cache from for long is 100 ns away, and one
+  /// completion takes about half of that.
+  static constexpr unsigned ahead = 2;
+  /// The operation, and the line behind it, where whoever it is a part of has what it needs first. If it is none, nothing happens.
+  static void fetch(std::uint64_t user_data) noexcept {
+    constexpr std::uint64_t line = 64;
+    __builtin_prefetch(reinterpret_cast<const void*>(user_data), 1);
+    __builtin_prefetch(reinterpret_cast<const void*>(user_data + line), 1);
+  }
+
   using entry = submission_window::entry;
   [[nodiscard]] unsigned sq_tail() const noexcept {
     return _ring.sq.sqe_tail + static_cast<unsigned>(_window.next - _counted);

@@ -13,10 +13,17 @@ namespace faio::net {
 
 // ---- The task that reads.
 
+/// Into the room of the one that reads.
+std::size_t receiver::hand_over(const void* from, std::size_t size) noexcept {
+  const std::size_t count = std::min(_into.size(), size);
+  if (count != 0) std::memcpy(_into.data(), from, count);
+  _into = _into.subspan(count);
+  _least -= std::min(_least, count);
+  return count;
+}
+
 void receiver::take_what_came() noexcept {
-  _done = std::min(_into.size(), _came.size() - _taken);
-  if (_done != 0) std::memcpy(_into.data(), _came.data() + _taken, _done);
-  _taken += _done;
+  _taken += hand_over(_came.data() + _taken, _came.size() - _taken);
   if (_taken == _came.size()) {
     _came.clear();
     _taken = 0;
@@ -49,22 +56,22 @@ receiver::outcome receiver::begin(waiter& one, bool will_be_told, std::span<std:
   _reading.store(true, std::memory_order_relaxed);  // relaxed: under the lock
   _into = into;
   _least = least;
-  _done = 0;
   _error = 0;
   if (!will_be_told || one._stopped) {
     _error = -ECANCELED;
     return outcome::later;  // so that a loop that ignores it comes by its worker: leaf_wait::refuse
   }
   if (!_came.empty()) take_what_came();
-  if (_done >= _least || _error_behind != 0) {
-    if (_done < _least) _error = std::exchange(_error_behind, 0);
+  if (_least == 0 || _error_behind != 0) {
+    if (_least != 0) _error = std::exchange(_error_behind, 0);
     return ++_streak % longest_streak == 0 ? outcome::later : outcome::ready;
   }
   _waiting = one._waiting;
-  _runtime = &here.runtime();
+  _scope = &one._waiting->owner();
   if (_armed) {
+    _is_near = _where != nullptr && &_where->runtime() == &here.runtime();
     // Its task runs elsewhere. What comes still arrives where it was armed; if the stream moves along, that is for once.
-    if (_where != &here && _where != nullptr && &_where->runtime() == _runtime) {
+    if (_where != &here && _is_near) {
       (void)_of.home.away_from(here);
       _moves = _of.home.where() == &here;
     }
@@ -97,27 +104,31 @@ void receiver::end_wait(int error) noexcept {
   if (_waiting == nullptr) return;
   _error = error;
   context::promise_base& waiting = *std::exchange(_waiting, nullptr);
-  __builtin_prefetch(&waiting);  // others are resumed before it: time enough for both to come
+  // What it will touch when it goes on; others are resumed before it: time enough for all of that to come.
+  __builtin_prefetch(&waiting);
+  __builtin_prefetch(_scope);
+  __builtin_prefetch(&_scope->listeners() + 1);
   __builtin_prefetch(&_of);
-  scheduler::worker& here = *scheduler::current_worker();
+  __builtin_prefetch(&_came);
+  // A buffer is mostly the last and largest part of a coroutine's frame, and behind it is where the coroutine stands.
+  __builtin_prefetch(_into.data() + _into.size());
   // Not asked of the coroutine itself: that would be three waits for memory.
-  if (_runtime == &here.runtime())
-    here.push_quietly(waiting);
+  if (_is_near)
+    scheduler::current_worker()->push_quietly(waiting);
   else
     context::schedule(waiting);
 }
 
-void receiver::give(std::span<const std::byte> piece) noexcept {
+/// True: some of it is kept for the next read.
+bool receiver::give(std::span<const std::byte> piece) noexcept {
   if (_waiting != nullptr) {
-    const std::size_t count = std::min(piece.size(), _into.size() - _done);
-    std::memcpy(_into.data() + _done, piece.data(), count);
-    _done += count;
-    piece = piece.subspan(count);
-    if (_done >= _least) end_wait(0);
+    piece = piece.subspan(hand_over(piece.data(), piece.size()));
+    if (_least == 0) end_wait(0);
   }
-  if (piece.empty()) return;
+  if (piece.empty()) return false;
   if (_taken >= most_kept) _came.erase(0, std::exchange(_taken, 0));  // a reader that never has all
   _came.append(reinterpret_cast<const char*>(piece.data()), piece.size());
+  return true;
 }
 
 // ---- The operation.
@@ -130,17 +141,18 @@ bool receiver::arm() noexcept {
   _armed = true;
   _moves = false;
   _where = &here;
+  _is_near = &_waiting->owner().runtime().shared() == &here.runtime();
   _kept = _owner.lock();
-  _pool = here.buffers();
-  if (_pool == nullptr) {
+  ioengine::buffer_pool* const pool = here.buffers();
+  if (pool == nullptr) {
     if (_own_room == nullptr) _own_room = std::make_unique_for_overwrite<std::byte[]>(own_room);
-    _operation.prepare_recv(_of.fd(), std::span(_own_room.get(), own_room));
+    prepare_recv(_of.fd(), std::span(_own_room.get(), own_room));
   } else if (_multishot && _received_here >= settled) {  // I5
-    _operation.prepare_recv_multishot(_of.fd(), *_pool);
+    prepare_recv_multishot(_of.fd(), *pool);
   } else {
-    _operation.prepare_recv(_of.fd(), *_pool);
+    prepare_recv(_of.fd(), *pool);
   }
-  (void)here.io().submit(_operation);  // refused only while it is in flight, which it is not
+  (void)here.io().submit(*this);  // refused only while it is in flight, which it is not
   return true;
 }
 
@@ -189,21 +201,23 @@ void receiver::came() noexcept {
   std::shared_ptr<descriptor> last;
   const std::lock_guard lock(_lock);
   scheduler::worker& here = *scheduler::current_worker();
-  const int result = _operation.result();
-  const bool more = _operation.more();
+  const int result = operation::result();
+  const bool more = operation::more();
+  bool kept = false;
   if (!more) {
     _armed = false;
     _where = nullptr;
     last = std::move(_kept);
   }
   if (result > 0) {
-    ++_received_here;
-    _proven = _proven || more;
-    if (_operation.has_buffer()) {
-      give(_pool->data(_operation));
-      _pool->give_back(_operation.buffer_id());
+    if (_received_here < settled) ++_received_here;
+    if (more) _proven = true;
+    if (has_buffer()) {
+      ioengine::buffer_pool& pool = *here.buffers();  // it was armed here
+      kept = give(pool.data(*this));
+      pool.give_back(buffer_id());
     } else {
-      give(std::span(_own_room.get(), static_cast<std::size_t>(result)));
+      kept = give(std::span(_own_room.get(), static_cast<std::size_t>(result)));
     }
   } else if (result == -EINVAL && _multishot && !_proven && !_of.closed()) {
     _multishot = false;  // a kernel before 6.0; if it is something else, the next one says so too
@@ -213,9 +227,9 @@ void receiver::came() noexcept {
     end_wait(result);
   }
   if (more) {
-    const bool nobody_takes_it = _waiting == nullptr && _came.size() - _taken >= most_kept;  // I4
-    if (!here.is_home()) _moves = _of.home.away_from(here) != nullptr;  // they have gathered elsewhere
-    if (nobody_takes_it || _moves) (void)here.io().cancel(_operation);
+    const bool nobody_takes_it = kept && _came.size() - _taken >= most_kept;  // I4
+    if (!here.is_home()) _moves = _of.home.away_from(here) != nullptr;        // they have gathered elsewhere
+    if (nobody_takes_it || _moves) (void)here.io().cancel(*this);
     return;
   }
   if (_waiting != nullptr) {

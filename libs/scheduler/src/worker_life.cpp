@@ -103,8 +103,8 @@ void worker::wind_down() {
   this_thread() = {};
 }
 
-ioengine::buffer_pool* worker::buffers() noexcept {
-  if (_buffers == nullptr && _engine->kind() != engine_kind::thread) {
+ioengine::buffer_pool* worker::make_buffers() noexcept {
+  if (_engine->kind() != engine_kind::thread) {
     // As many as come at once: they are filled in turn, and more would only be colder. A line more than a page: not all in one set of the cache.
     constexpr ioengine::buffer_pool_options as_come_at_once{.count = 256, .size = 4096 + 64};
     if (auto made = ioengine::buffer_pool::create(*_engine, as_come_at_once)) _buffers = std::move(*made);

@@ -24,6 +24,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -38,10 +39,12 @@
 
 namespace faio::net {
 
-class FAIO_NET_API receiver {
+/// It is the operation itself: what a completion needs lies right behind it, on the second of two lines that come together. With thousands of connections each line is a
+/// wait for memory.
+class alignas(2 * queue::line_size) FAIO_NET_API receiver : ioengine::operation {
  public:
   /// A part of the descriptor `of`.
-  explicit receiver(const std::shared_ptr<descriptor>& of) noexcept : _of(*of), _owner(of) {}
+  explicit receiver(const std::shared_ptr<descriptor>& of) noexcept : operation(&completed), _of(*of), _owner(of) {}
   receiver(const receiver&) = delete;
   receiver& operator=(const receiver&) = delete;
 
@@ -54,20 +57,17 @@ class FAIO_NET_API receiver {
   static constexpr std::size_t most_kept = std::size_t{64} * 1024;
   static constexpr std::size_t own_room = 4096;  // without a pool
   static constexpr unsigned longest_streak = 16;
-  static constexpr unsigned settled = 16;
+  static constexpr std::uint8_t settled = 16;
 
   friend class arm_item<receiver>;
-  struct receive_operation final : ioengine::operation {
-    explicit receive_operation(receiver& whose) noexcept : operation(&completed), self(whose) {}
-    static void completed(operation& op) noexcept { static_cast<receive_operation&>(op).self.came(); }
-    receiver& self;
-  };
+  static void completed(operation& op) noexcept { static_cast<receiver&>(op).came(); }
 
   enum class outcome : unsigned char { ready, later, waits };
   bool wait(waiter& one, std::span<std::byte> into, std::size_t least, context::promise_base& waiting);
   outcome begin(waiter& one, bool will_be_told, std::span<std::byte> into, std::size_t least) noexcept;
   void stop(waiter& one) noexcept;
   void forget(waiter& one) noexcept;
+  std::size_t hand_over(const void* from, std::size_t size) noexcept;
   void take_what_came() noexcept;
   [[nodiscard]] bool arm() noexcept;
   [[nodiscard]] bool arm_at(scheduler::worker* there) noexcept;
@@ -75,34 +75,32 @@ class FAIO_NET_API receiver {
   void arm_elsewhere() noexcept;
   [[nodiscard]] bool send_to_another_worker() noexcept;
   void came() noexcept;
-  void give(std::span<const std::byte> piece) noexcept;
+  bool give(std::span<const std::byte> piece) noexcept;
   void end_wait(int error) noexcept;
 
-  // What a completion needs, on two lines: with thousands of connections each line is a wait for memory.
-  alignas(queue::line_size) receive_operation _operation{*this};
+  // The second line.
   queue::spin_lock _lock;
   bool _armed = false;
   bool _moves = false;  // the stream lives elsewhere now: the operation is to follow
   bool _multishot = true;
-  unsigned _received_here = 0;        // pieces, since it came to this worker
+  bool _proven = false;               // a multishot receive has worked: its errors are not the kernel's being too old
+  std::uint8_t _received_here = 0;    // pieces, since it came to this worker; no more than `settled`
   std::atomic<bool> _reading{false};  // a read has begun, and has not looked at what it got: the next six are its own
+  bool _is_near = false;              // its task's runtime is that of the worker that has the operation
   int _error = 0;
-  context::promise_base* _waiting = nullptr;          // null: it has its result
-  const scheduler::shared_state* _runtime = nullptr;  // its task's
-  std::span<std::byte> _into;
-  std::size_t _least = 0;
-  std::size_t _done = 0;
+  context::promise_base* _waiting = nullptr;  // null: it has its result
+  context::scope* _scope = nullptr;           // the waiting task's, only to be asked for
+  std::span<std::byte> _into;                 // what is left of its room
+  std::size_t _least = 0;                     // what it still wants
+  descriptor& _of;
 
   const scheduler::worker* _where = nullptr;  // has the operation
-  ioengine::buffer_pool* _pool = nullptr;     // its
-  descriptor& _of;
   const std::weak_ptr<descriptor> _owner;
   std::shared_ptr<descriptor> _kept;  // while it is armed
   std::string _came;
-  std::size_t _taken = 0;  // of _came, at its front
-  int _error_behind = 0;   // came when nobody waited
-  bool _proven = false;    // a multishot receive has worked: its errors are not the kernel's being too old
-  unsigned _streak = 0;    // reads that did not have to wait
+  std::size_t _taken = 0;                          // of _came, at its front
+  int _error_behind = 0;                           // came when nobody waited
+  unsigned _streak = 0;                            // reads that did not have to wait
   const scheduler::worker* _last_where = nullptr;  // had it the last time; compared only
   std::unique_ptr<std::byte[]> _own_room;
   arm_item<receiver> _item{*this};
@@ -122,15 +120,16 @@ class FAIO_NET_API receiver::waiter final : context::stop_listener {
   bool wait(receiver& from, std::span<std::byte> into, std::size_t least, context::promise_base& waiting) {
     _from = &from;
     _waiting = &waiting;
+    _asked = into.size();
     return from.wait(*this, into, least, waiting);
   }
   /// After resumption. How many bytes came: fewer than the least, the peer has ended. An error: done() came before it.
-  result<std::size_t> give(const descriptor& of) noexcept {
+  faio::result<std::size_t> give(const descriptor& of) noexcept {
     hear_no_more();  // first of all: a stop request finds nothing any more
     receiver& from = *std::exchange(_from, nullptr);
     if (_refused) return std::unexpected(std::make_error_code(std::errc::device_or_resource_busy));
-    _done = from._done;
-    const bool whole = _done >= from._least;
+    _done = _asked - from._into.size();
+    const bool whole = from._least == 0;
     const int error = from._error;
     from._reading.store(false, std::memory_order_release);  // pairs with begin()
     if (whole) return _done;
@@ -151,6 +150,7 @@ class FAIO_NET_API receiver::waiter final : context::stop_listener {
 
   receiver* _from = nullptr;
   context::promise_base* _waiting = nullptr;
+  std::size_t _asked = 0;
   std::size_t _done = 0;
   // The receiver's, under its lock.
   bool _stopped = false;

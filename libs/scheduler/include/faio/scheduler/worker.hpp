@@ -140,7 +140,9 @@ class FAIO_SCHEDULER_API worker {
   }  // relaxed: static text
   [[nodiscard]] ioengine::engine& io() noexcept { return *_engine; }
   /// Buffers of its engine for whoever receives before anybody asks; made with the first call. Null: its engine has none, or there was no memory.
-  [[nodiscard]] ioengine::buffer_pool* buffers() noexcept;
+  [[nodiscard]] ioengine::buffer_pool* buffers() noexcept {
+    return _buffers != nullptr ? _buffers.get() : make_buffers();
+  }
   /// Owner only. Waits that began since it last drove its engine.
   [[nodiscard]] fresh_waits& fresh() noexcept { return _fresh; }
   /// True while the worker is leaving: what its engine cancels was not asked for, and goes on elsewhere.
@@ -327,6 +329,7 @@ class FAIO_SCHEDULER_API worker {
   void hand_over_posts();
   std::size_t drive_io(std::size_t runs_next = 0);
   void limit_drive();
+  ioengine::buffer_pool* make_buffers() noexcept;
   void note_timers();
   [[nodiscard]] bool comes_late(ioengine::time_point now) const noexcept;
   bool waited_for_processor(ioengine::time_point::duration late_by) noexcept;
