@@ -50,9 +50,11 @@ bool goes_with_others() noexcept {
 
 /// RWF_NOWAIT: what is in the page cache, or EAGAIN. A read of less than was asked may have met a page that is not there; only the end of the file
 /// makes it an answer.
-bool read_awaitable::awaiter::read_cached() noexcept {
-  // relaxed: a hint. The engine takes over when a worker's turn has been long enough.
-  if (!on().has_cache.load(std::memory_order_relaxed) || goes_with_others() || !context::may_go_on()) return false;
+bool read_awaitable::awaiter::read_cached(const context::scope& whose) noexcept {
+  // relaxed: a hint. The engine takes over when a worker's turn has been long enough, and tells a task that it was asked to stop.
+  if (!on().has_cache.load(std::memory_order_relaxed) || goes_with_others() || whose.stop_requested() ||
+      !context::may_go_on())
+    return false;
   const auto read_from = [this](std::span<std::byte> into, std::uint64_t offset) {
     const iovec one{into.data(), into.size()};
     return ::preadv2(on().fd, &one, 1, static_cast<off_t>(offset), RWF_NOWAIT);

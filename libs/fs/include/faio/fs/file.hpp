@@ -109,8 +109,7 @@ class [[nodiscard("co_await it")]] read_awaitable {
         : file_awaiter(on, "read"), _into(into), _offset(offset) {}
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> waiting) {
-      // A task that was asked to stop is told so by the engine's way.
-      if (!waiting.promise().owner().stop_requested() && read_cached()) return false;
+      if (read_cached(waiting.promise().owner())) return false;
       prepare_read(on().fd, _into, _offset);
       io_awaiter::await_suspend(waiting);
       return true;
@@ -123,7 +122,7 @@ class [[nodiscard("co_await it")]] read_awaitable {
     }
 
    private:
-    [[nodiscard]] bool read_cached() noexcept;
+    [[nodiscard]] bool read_cached(const context::scope& whose) noexcept;
     std::span<std::byte> _into;
     std::uint64_t _offset;
     ssize_t _had = -1;

@@ -228,22 +228,30 @@ class FAIO_IOENGINE_API operation : private detail::operation_link {
   void prepare(opcode code, int fd, const void* address = nullptr, std::size_t length = 0, std::uint64_t offset = 0,
                std::uint32_t op_flags = 0, std::uint8_t options = 0) noexcept {
     assert(!in_flight() && "an operation in flight was prepared anew");
-    // Each word by one store: stores are what the way of a short operation is full of.
-    if constexpr (std::endian::native == std::endian::little)
+    // The kernel's field has 32 bits and a transfer at most 2 GiB less a page; what is beyond would be a short transfer.
+    const std::uint32_t most = length < max_length ? static_cast<std::uint32_t>(length) : max_length;
+    // Each word by one store: stores are what the way of a short operation is full of, and whoever loads a word that was stored in two parts waits for the cache.
+    if constexpr (std::endian::native == std::endian::little) {
       _what = std::bit_cast<what>(static_cast<std::uint64_t>(code) | (std::uint64_t{options} << 8) |
                                   (std::uint64_t{static_cast<std::uint32_t>(fd)} << 32));
-    else
+      _extent = std::bit_cast<extent>(whole(most | (std::uint64_t{op_flags} << 32)));
+    } else {
       _what = {.code = code, .options = options, .fd = fd};
+      _extent = {.length = most, .op_flags = op_flags};
+    }
     _offset = offset;
     _address = const_cast<void*>(address);
-    // The kernel's field has 32 bits and a transfer at most 2 GiB less a page; what is beyond would be a short transfer.
-    _extent = {.length = length < max_length ? static_cast<std::uint32_t>(length) : max_length, .op_flags = op_flags};
   }
 
  private:
   friend struct detail::operation_access;
   friend struct detail::submission_window;
   [[noreturn]] static void die_in_flight() noexcept;
+  /// A word that a compiler must not take apart again: clang stores a length that it has in a register, and flags that it knows, one by one.
+  static std::uint64_t whole(std::uint64_t word) noexcept {
+    __asm__("" : "+r"(word));
+    return word;
+  }
 
   // The bits of a completion that users see; they are the kernel's IORING_CQE_F_BUFFER and IORING_CQE_F_MORE.
   static constexpr std::uint32_t buffer_flag = 1U << 0;
