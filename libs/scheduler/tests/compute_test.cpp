@@ -1,4 +1,9 @@
 // compute -- workers that only compute: one queue for all of them, no ring, started when the first work comes.
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
 #include <set>
 
 #include "scheduler_fixture.hpp"
@@ -127,6 +132,57 @@ TEST_P(ComputeTest, TheyComeAndGo) {
     ASSERT_TRUE(rt.detach_worker(*id).has_value());
   } while (ran < many);
   EXPECT_EQ(ran, many);
+}
+
+/// What the kernel lets the calling thread run at a time, in ns; 0 where it does not tell.
+std::uint64_t slice_here() {
+  std::array<std::uint64_t, 6> said{};  // struct sched_attr: the fourth word
+  if (::syscall(SYS_sched_getattr, 0, said.data(), sizeof said, 0) != 0) return 0;
+  return said[3];
+}
+
+/// Whether the kernel takes a wish for another one.
+bool takes_wishes() {
+  bool taken = false;
+  std::thread([&] {
+    constexpr std::uint64_t wish = 7'000'000;
+    const std::array<std::uint64_t, 6> wanted{sizeof(wanted), 0, 0, wish, 0, 0};
+    taken = ::sched_getscheduler(0) == SCHED_OTHER && ::syscall(SYS_sched_setattr, 0, wanted.data(), 0) == 0 &&
+            slice_here() == wish;
+  }).join();
+  return taken;
+}
+
+TEST_P(ComputeTest, WhoComputesLetsOthersGoFirst) {
+  if (!takes_wishes()) GTEST_SKIP() << "a kernel before 6.12, or a policy of somebody's choice";
+  const std::uint64_t usual = slice_here();
+  runtime rt(with({.workers = 1, .compute_workers = 1}));
+  std::uint64_t of_io = 0;
+  on_a_worker(rt, [&] { of_io = slice_here(); });
+  EXPECT_EQ(of_io, usual);
+
+  // What a compute worker starts inherits its slice, unless it asks for another one.
+  std::uint64_t of_compute = 0;
+  std::uint64_t of_blocking = 0;
+  std::expected<std::size_t, std::error_code> attached = 0;
+  std::latch done(2);
+  test_item blocking([&] {
+    of_blocking = slice_here();
+    done.count_down();
+  });
+  rt.post_compute([&] {
+    of_compute = slice_here();
+    attached = rt.attach_worker();
+    EXPECT_TRUE(rt.shared().post_blocking(blocking));
+    done.count_down();
+  });
+  done.wait();
+  EXPECT_GT(of_compute, usual);
+  EXPECT_EQ(of_blocking, usual);
+  ASSERT_TRUE(attached.has_value());
+  std::uint64_t of_attached = 0;
+  on_worker(rt, *attached, [&] { of_attached = slice_here(); });
+  EXPECT_EQ(of_attached, usual);
 }
 
 FAIO_FOR_IO_KINDS(ComputeTest);
