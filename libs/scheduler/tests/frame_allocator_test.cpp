@@ -69,6 +69,21 @@ TEST(FrameAllocator, FramesAreAsLargeAsAskedForAndDoNotOverlap) {
   }
 }
 
+TEST(FrameAllocator, LargeFramesShareNoLine) {
+  const switched on(true);
+  free_frame(allocate_frame(1), 1);
+  if (frame_memory() == 0) GTEST_SKIP() << "each frame is a malloc";
+  constexpr std::uintptr_t line = 64;
+  for (std::size_t size = 257; size <= 1024; ++size) {
+    void* const first = allocate_frame(size);
+    void* const second = allocate_frame(size);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(first) % line, 0U) << size;
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(second) % line, 0U) << size;
+    free_frame(first, size);
+    free_frame(second, size);
+  }
+}
+
 TEST(FrameAllocator, TheSwitchMayBeTurnedWhileFramesAreOut) {
   const switched on(true);
   std::vector<void*> frames;
