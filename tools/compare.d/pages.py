@@ -30,7 +30,9 @@ def write(folder: pathlib.Path, all_of: list[Entry], made: Programs, rounds: int
     (folder / "overview.svg").write_text(charts.overview(all_of))
     passed, failed, unknown = tables.tally(all_of)
     now = datetime.datetime.now(datetime.timezone.utc)
-    sliced = {entry.row.name: entry.row.slices for entry in all_of if entry.row.slices > 1}
+    sliced: dict[int, list[str]] = {}
+    for row in dict.fromkeys(entry.row for entry in all_of if entry.row.slices > 1):
+        sliced.setdefault(row.slices, []).append(row.name)
     lines = [
         "# Side by side",
         "",
@@ -38,7 +40,7 @@ def write(folder: pathlib.Path, all_of: list[Entry], made: Programs, rounds: int
         "",
         f"- {now:%Y-%m-%d %H:%M} UTC; {machine()}; load average before it began: {load:.1f}",
         f"- {rounds} interleaved rounds{', the quick sizes' if quick else ''}; medians, lowest and highest; 2 workers each unless a row says otherwise",
-        *(f"- {name}: {slices} slices in each round" for name, slices in sliced.items() if not quick),
+        *(f"- {slices} slices in each round: {', '.join(names)}" for slices, names in sliced.items() if not quick),
         "- glibc's allocator and default configurations; the discipline as the row says, fifo otherwise",
         *(f"- {name}: {version}" for name, version in made.versions.items()),
         *(f"- skipped: {name}: {why}" for name, why in made.missing.items()),

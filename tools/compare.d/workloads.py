@@ -47,10 +47,14 @@ TBB = Contender("TBB", "tbb")
 MIB = 1 / 1024  # of KiB
 
 
+#: The same program differs by a third from one second to the next: what is quick is run several times in each round.
+SLICES = 3
+
+
 def fork_join(name: str, what: str, size: str, quick: str, limit: float) -> Row:
     lifo, fifo = ("discipline=lifo",), ("discipline=fifo",)
     return Row(
-        name, what, "run", group="fork-join", command=name, options=(size,), quick=(quick,),
+        name, what, "run", slices=SLICES, group="fork-join", command=name, options=(size,), quick=(quick,),
         contenders=(Contender("faio", "faio", lifo), Contender("faio g++", "faio_gcc", lifo), Contender("faio fifo", "faio", fifo), TBB),
         figures=(
             Figure("seconds", "time", "ms", scale=1e3,
@@ -63,7 +67,7 @@ def fork_join(name: str, what: str, size: str, quick: str, limit: float) -> Row:
 
 def micro(name: str, what: str, command: str, options: tuple[str, ...], quick: tuple[str, ...], contenders=(FAIO, TOKIO, GO),
           bars=(Bar(0.5, against=("tokio", "Go")),)) -> Row:
-    return Row(name, what, "run", group="tasks and messages", command=command, options=options, quick=quick, contenders=contenders,
+    return Row(name, what, "run", slices=SLICES, group="tasks and messages", command=command, options=options, quick=quick, contenders=contenders,
                figures=(Figure("ns_per_op", "time an operation", "ns", bars=bars),
                         Figure("cpu_ns_per_op", "CPU time an operation", "ns", chart=False)))
 
@@ -84,7 +88,7 @@ RESPONDERS = (
 def responder(connections: int, tokio: float) -> Row:
     return Row(
         f"responder-{connections}", f"TCP, {connections} connections by wrk, a 52-byte reply to each request", "serve",
-        slices=3,  # the same server differs by a third from one second to the next
+        slices=SLICES,
         group="servers", command="responder", options=(f"connections={connections}",), contenders=RESPONDERS,
         figures=(
             Figure("per_cpu_second", "requests per server-CPU-second", "thousand", smaller_is_better=False, scale=1e-3,
@@ -104,7 +108,7 @@ def growth(name: str, what: str, command: str, sizes: tuple[int, ...], most: int
     def bars(*limits: tuple[float, bool]) -> tuple[Bar, ...]:
         return tuple(Bar(limit, at_most=at_most, against=(first,), of=each.name) for each in contenders[1:] for limit, at_most in limits)
 
-    return Row(name, what, "run", group="growth", command=command, contenders=contenders,
+    return Row(name, what, "run", slices=SLICES, group="growth", command=command, contenders=contenders,
                figures=(Figure("ns_per_op", "time a task", "ns", bars=bars((1.2, True))),
                         Figure("cpu_ns_per_op", "CPU time a task", "ns", bars=bars((1.2, True), (0.8, False)))))
 
@@ -117,7 +121,7 @@ def workers(name: str, what: str, command: str, options: tuple[str, ...], quick:
         return tuple(Bar(round(1 / 0.7, 3), against=("2 workers",), of=f"{n} workers") for n in wanted)
 
     # One worker has one of the two processors, so for it the CPU time counts.
-    return Row(name, what, "run", group="growth", command=command, options=options, quick=quick, contenders=contenders,
+    return Row(name, what, "run", slices=SLICES, group="growth", command=command, options=options, quick=quick, contenders=contenders,
                figures=(Figure("ns_per_op", "time an operation", "ns", bars=bars(counts[2:])),
                         Figure("cpu_ns_per_op", "CPU time an operation", "ns", bars=bars(counts[:1]))))
 
@@ -154,8 +158,8 @@ ROWS = (
         contenders=(FAIO, TOKIO, GO),
         figures=(Figure("latest_ms", "the latest is late by", "ms", bars=(Bar(5),)),
                  Figure("seconds", "wall", "ms", scale=1e3, bars=(Bar(1, against=("tokio",)),)))),
-    Row("file-reads", "cached reads of 4 KiB at random, 32 under way", "run", group="files", command="file_reads",
-        options=("n=500000", "path={data}"), quick=("n=100000", "path={data}"),
+    Row("file-reads", "cached reads of 4 KiB at random, 32 under way", "run", slices=SLICES, group="files", command="file_reads",
+        options=("n=200000", "path={data}"), quick=("n=100000", "path={data}"),
         contenders=(FAIO, Contender("liburing", "liburing"), TOKIO, GO),
         figures=(Figure("per_second", "reads a second", "thousand", smaller_is_better=False, scale=1e-3,
                         bars=(Bar(0.95, at_most=False, against=("liburing",)), Bar(3, at_most=False, against=("tokio",)))),)),
