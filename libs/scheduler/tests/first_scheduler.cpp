@@ -7,7 +7,7 @@ namespace scheduler = faio::scheduler;
 
 int main() {
   scheduler::runtime rt({.workers = 2});
-  rt.post([&] {                                                      // on whichever worker is free
+  rt.post([&] {                                                   // on whichever worker is free
     scheduler::this_worker::post_local([] { std::puts("local"); });  // others may steal it
     scheduler::this_worker::post_self([] { std::puts("self"); });    // nobody may
     rt.post_compute([] { std::puts("computed"); });                  // where long computations disturb no I/O
